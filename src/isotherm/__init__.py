@@ -1,0 +1,1 @@
+"""Isotherm: how a token was computed never changes what it is."""

@@ -1,0 +1,1 @@
+"""Values that every room shares: requests, passes, results, configuration, errors. No torch."""

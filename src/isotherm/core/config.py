@@ -1,0 +1,74 @@
+"""Configuration: frozen, nested, `auto` settled once by `resolve`."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from isotherm.core.constants import BLOCK
+from isotherm.core.errors import ConfigError
+
+DType = Literal["auto", "bfloat16", "float32"]
+Provider = Literal["auto", "c", "torch"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """Which checkpoint, and how its arithmetic is done.
+
+    path: a folder, a hub id, or "" for the embedded model. max_model_len: tokens, 0 for the checkpoint's own maximum.
+    kernels: "c" (needs a compiler), "torch" (exact, slower, other bits), or "auto". threads: 0 for one a core.
+    """
+
+    path: str = ""
+    revision: str | None = None
+    dtype: DType = "auto"
+    max_model_len: int = 0
+    kernels: Provider = "auto"
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CacheConfig:
+    """What may be kept between requests. memory_bytes: KV blocks and state slots together; 0 for a default from free memory.
+
+    blocks, slots: how many of each, 0 to derive them from memory_bytes (tests set them to make pools tiny).
+    snapshot_interval: a long prompt keeps a snapshot every so many tokens (a multiple of 64; 0 for none).
+    """
+
+    enable_prefix_caching: bool = True
+    memory_bytes: int = 0
+    blocks: int = 0
+    slots: int = 0
+    snapshot_interval: int = 2048
+
+    def __post_init__(self) -> None:
+        for name in ("memory_bytes", "blocks", "slots", "snapshot_interval"):
+            if getattr(self, name) < 0:
+                raise ConfigError(name, f"must not be negative, got {getattr(self, name)}")
+        if self.snapshot_interval % BLOCK:
+            raise ConfigError("snapshot_interval", f"must be a multiple of {BLOCK}, got {self.snapshot_interval}")
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerConfig:
+    """Limits on one pass. max_num_seqs: sequences that run at once. max_num_batched_tokens: rows a pass may compute.
+
+    max_waiting: requests that may queue before a new one is refused.
+    """
+
+    max_num_seqs: int = 16
+    max_num_batched_tokens: int = 2048
+    max_waiting: int = 1024
+
+    def __post_init__(self) -> None:
+        for name in ("max_num_seqs", "max_num_batched_tokens", "max_waiting"):
+            if getattr(self, name) < 1:
+                raise ConfigError(name, f"must be at least 1, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineConfig:
+    """Everything the engine needs to know."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    cache: CacheConfig = field(default_factory=CacheConfig)
+    scheduler: SchedulerConfig = field(default_factory=SchedulerConfig)

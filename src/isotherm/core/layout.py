@@ -1,0 +1,34 @@
+"""Where passes may be cut, what a hit may reuse, and where snapshots fall: one frozen value that scheduler and cache take."""
+
+from dataclasses import dataclass
+
+from isotherm.core.constants import BLOCK, block_floor
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Exact mode is the default value; other values reproduce other engines' policies.
+
+    snapshot_interval: a long prompt keeps a snapshot at every multiple of it (tokens, a multiple of 64; 0 for none).
+    """
+
+    snapshot_interval: int = 2048
+
+    def deepest_hit(self, prompt_tokens: int) -> int:
+        """The most tokens that a hit may skip: at least one token is always computed, for its logits."""
+        return block_floor(prompt_tokens - 1)
+
+    def prompt_snapshots(self, prompt_tokens: int, hint: int, junction: int) -> tuple[int, ...]:
+        """Block boundaries of a prompt at which its prefill keeps snapshots, ascending.
+
+        hint: tokens before the first user message. junction: the depth to which the cache held this prompt's blocks when
+        it arrived, a multiple of 64: where two prompts were seen to part. Both 0 when there is none.
+        """
+        points = {
+            block_floor(prompt_tokens),
+            block_floor(min(hint, prompt_tokens)),
+            min(junction, block_floor(prompt_tokens)),
+        }
+        if self.snapshot_interval:
+            points.update(range(self.snapshot_interval, prompt_tokens + 1, self.snapshot_interval))
+        return tuple(sorted(point for point in points if point >= BLOCK))

@@ -1,0 +1,98 @@
+"""What one pass computes: the scheduler writes it, the runner carries it out."""
+
+from dataclasses import dataclass
+
+from isotherm.core.sampling import SamplingParams
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """Choose the token that follows the segment's row `offset`.
+
+    history: tokens generated so far, `prompt` the prompt; both empty unless `params.needs_history`.
+    allow_stop: False while `min_tokens` forbids ending, when the tokens in `banned` are excluded from the choice.
+    """
+
+    offset: int
+    params: SamplingParams
+    seed: int
+    choice: int
+    prompt: tuple[int, ...] = ()
+    history: tuple[int, ...] = ()
+    banned: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """Report the log-probability of `token` after the segment's row `offset`, and the `top` likeliest."""
+
+    offset: int
+    token: int
+    top: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StateWrite:
+    """Keep all state and aux state at the block boundary `position` in `slot`."""
+
+    position: int
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """n >= 1 consecutive tokens of one sequence; prefill, decode and verify are all segments.
+
+    sequence: the scheduler's number for the sequence. lane: where its rows since the last boundary are kept.
+    start: absolute position of the first token. blocks: block ids of positions 0..start+n, in order.
+    state: the slot that holds the state at the last block boundary at or before `start` (ZERO_SLOT at 0).
+    writes: ascending boundaries in (start, start+n]; the last boundary that the segment crosses is always among them.
+    rows: what to report, ascending by offset.
+    """
+
+    sequence: int
+    lane: int
+    start: int
+    tokens: tuple[int, ...]
+    blocks: tuple[int, ...]
+    state: int
+    writes: tuple[StateWrite, ...] = ()
+    rows: tuple[SampleRow | ScoreRow, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """The position after the segment's last token."""
+        return self.start + len(self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class PassPlan:
+    """One forward over a batch of segments, at most one a sequence."""
+
+    segments: tuple[Segment, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Rows that the pass computes."""
+        return sum(len(segment.tokens) for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class RowResult:
+    """The answer to one SampleRow or ScoreRow. `finite` is False when the row's logits were not: the token means nothing.
+
+    logprob, rank and top are of the raw logits; sampled rows carry them only when the request asked for log-probabilities.
+    """
+
+    token: int
+    logprob: float = 0.0
+    rank: int = 0
+    top: tuple[tuple[int, float], ...] = ()
+    finite: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PassResult:
+    """Row results, a tuple a segment in the plan's order."""
+
+    rows: tuple[tuple[RowResult, ...], ...]

@@ -1,0 +1,45 @@
+"""What the engine reports about itself."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """Fixed at load. build: the fingerprint of everything that decides bits. blocks, slots: capacities.
+
+    snapshot_interval: the layout's, so that a client can compute which hits to expect.
+    """
+
+    max_model_len: int
+    vocab_size: int
+    blocks: int
+    slots: int
+    snapshot_interval: int
+    prefix_caching: bool
+    build: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStats:
+    """Gauges and ever-growing counters.
+
+    cache_queries, cache_hits: prompt tokens looked up, and skipped. matched: requests whose first block the cache held.
+    restored: requests that skipped tokens. declined: requests that matched or asked and skipped nothing, by reason
+    ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled").
+    """
+
+    running: int = 0
+    waiting: int = 0
+    blocks_used: int = 0
+    slots_used: int = 0
+    cache_queries: int = 0
+    cache_hits: int = 0
+    matched: int = 0
+    restored: int = 0
+    declined: dict[str, int] = field(default_factory=dict)
+    preemptions: int = 0
+    prompt_tokens: int = 0
+    generation_tokens: int = 0
+    evicted_blocks: int = 0
+    evicted_snapshots: int = 0
+    passes: int = 0

@@ -1,0 +1,1 @@
+"""Arithmetic, one folder an operation: signature and split law, reference, C, torch."""

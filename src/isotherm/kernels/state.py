@@ -1,0 +1,63 @@
+"""Where state lives: tensors by name, indexed by block, slot or lane in their first dimension.
+
+What the other dimensions mean is the provider's affair. Whoever owns the tensors may copy, hash or poison a whole block, slot
+or lane without knowing.
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class ConvShape:
+    """A depthwise causal convolution: channels, and taps (width)."""
+
+    channels: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaShape:
+    """A gated delta rule layer: head counts and head dimensions."""
+
+    key_heads: int
+    value_heads: int
+    key_dim: int
+    value_dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class KVShape:
+    """An attention layer's cache: key-value heads and head dimension."""
+
+    heads: int
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConvState:
+    """history: [slots, width-1, channels] the inputs before a boundary, oldest first. rows: [lanes, 64, channels] since it."""
+
+    shape: ConvShape
+    history: Tensor
+    rows: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaState:
+    """state: [slots, ...] float32, the recurrent state at a boundary. rows: what the canonical form keeps a token since it,
+    each [lanes, ...]."""
+
+    shape: DeltaShape
+    state: Tensor
+    rows: dict[str, Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class KVStore:
+    """k, v: [blocks, ...] the rounded keys and values of 64 tokens a block."""
+
+    shape: KVShape
+    k: Tensor
+    v: Tensor
