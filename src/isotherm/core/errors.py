@@ -18,9 +18,12 @@ class ConfigError(IsothermError):
     """A setting that cannot be honoured; `field` is its name as the user wrote it."""
 
     def __init__(self, field: str, message: str):
-        super().__init__(f"{field}: {message}")
+        super().__init__(field, message)
         self.field = field
         self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
 
 
 class CheckpointError(IsothermError):
@@ -31,9 +34,12 @@ class RequestError(IsothermError):
     """A request that cannot be served; `param` is the offending parameter's name."""
 
     def __init__(self, param: str, message: str):
-        super().__init__(f"{param}: {message}")
+        super().__init__(param, message)
         self.param = param
         self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.param}: {self.message}"
 
 
 class QueueFullError(IsothermError):

@@ -1,1 +1,1 @@
-""""""
+"""Composition: the only room that sees both scheduler and runner."""

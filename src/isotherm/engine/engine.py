@@ -1,0 +1,86 @@
+"""The engine: schedule, run, complete."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from isotherm.cache.prefix import PrefixCache
+from isotherm.core.config import EngineConfig
+from isotherm.core.layout import Layout
+from isotherm.core.request import Output, Request
+from isotherm.core.stats import EngineInfo, EngineStats
+from isotherm.core.vocabulary import Vocabulary
+from isotherm.engine.fingerprint import build_fingerprint, weights_hash
+from isotherm.kernels.load import load_kernels
+from isotherm.model.hf_config import read_spec
+from isotherm.model.load import context_length, load_decoder
+from isotherm.runner.capacity import Floor, plan_capacity
+from isotherm.runner.runner import Runner
+from isotherm.scheduler.limits import minimum_blocks, minimum_slots
+from isotherm.scheduler.scheduler import Scheduler
+
+
+class Engine:
+    """One model on this machine. Not thread-safe: one thread adds, steps and cancels.
+
+    Raises ConfigError or CheckpointError when the model or a setting cannot be honoured.
+    """
+
+    def __init__(self, config: EngineConfig, folder: Path, vocabulary: Vocabulary):
+        kernels = load_kernels(config.model.kernels, config.model.dtype, config.model.threads)
+        spec = read_spec(folder)
+        max_model_len = context_length(spec, config.model.max_model_len)
+        limits = config.scheduler
+        floor = Floor(minimum_blocks(max_model_len), minimum_slots(limits.max_num_seqs))
+        capacity = plan_capacity(spec, kernels, config.cache, limits.max_num_seqs, floor, available_memory())
+        with ThreadPoolExecutor(1) as pool:
+            hashing = pool.submit(weights_hash, folder)
+            self.runner = Runner(load_decoder(folder, kernels, max_model_len), capacity)
+            weights = hashing.result()
+        self.cache = PrefixCache(capacity.blocks - 1, capacity.slots - 1)
+        layout = Layout(snapshot_interval=config.cache.snapshot_interval)
+        self.scheduler = Scheduler(limits, self.cache, layout, vocabulary, max_model_len)
+        self.info = EngineInfo(
+            max_model_len=max_model_len,
+            vocab_size=spec.vocab_size,
+            blocks=capacity.blocks - 1,
+            slots=capacity.slots - 1,
+            snapshot_interval=layout.snapshot_interval,
+            prefix_caching=config.cache.enable_prefix_caching,
+            build=build_fingerprint(kernels, weights),
+        )
+
+    def add(self, request: Request) -> None:
+        """Queue a request. Raises RequestError or QueueFullError."""
+        self.scheduler.add(request)
+
+    def cancel(self, request_id: str) -> None:
+        """End a request, if it is still there."""
+        self.scheduler.cancel(request_id)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a step would do anything."""
+        return self.scheduler.has_work
+
+    def step(self) -> list[Output]:
+        """One pass: plan it, run it, apply it."""
+        plan = self.scheduler.schedule()
+        if plan is None:
+            return self.scheduler.idle()
+        return self.scheduler.complete(plan, self.runner.run(plan))
+
+    def stats(self) -> EngineStats:
+        """Gauges and counters."""
+        return self.scheduler.stats()
+
+
+def available_memory() -> int:
+    """Bytes of memory that could be used without swapping."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,0 +1,61 @@
+"""The attention token mixer: one fused projection, norms and rotation, paged attention, an output gate, a projection."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from isotherm.kernels.api import Kernels, Linear, RopeTable
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.state import KVStore
+from isotherm.model.checkpoint import Checkpoint
+from isotherm.model.spec import ModelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionLayer:
+    """Gated attention with grouped queries, as in Qwen3-Next and Qwen3.5.
+
+    project: [(2*Hq + 2*H)*D, hidden], rows in the order q, gate, k, v. query_norm, key_norm: [D] float32, one added.
+    """
+
+    project: Linear
+    query_norm: Tensor
+    key_norm: Tensor
+    out: Linear
+    query_heads: int
+    norm_eps: float
+
+    def forward(
+        self, kernels: Kernels, batch: Batch, x: Tensor, residual: Tensor, rope: RopeTable, store: KVStore
+    ) -> Tensor:
+        """x (normed) and residual [M, hidden] -> residual + mixer(x) [M, hidden]."""
+        dim = store.shape.dim
+        queries, keys = self.query_heads * dim, store.shape.heads * dim
+        q, gate, k, v = torch.split(kernels.linear(x, self.project), [queries, queries, keys, keys], dim=1)
+        q = kernels.norm_rope(q, self.query_norm, self.norm_eps, batch.positions, rope)
+        k = kernels.norm_rope(k, self.key_norm, self.norm_eps, batch.positions, rope)
+        kernels.write_kv(batch, k, v, store)
+        out = kernels.attention(batch, q, store, dim**-0.5)
+        return kernels.linear(kernels.sigmoid_mul(out, gate), self.out, residual)
+
+
+def load_attention_layer(checkpoint: Checkpoint, prefix: str, spec: ModelSpec, kernels: Kernels) -> AttentionLayer:
+    """Reads `prefix`self_attn.*; q_proj holds each head's query rows and then its gate rows."""
+    at, dim, hidden = f"{prefix}self_attn.", spec.kv.dim, spec.hidden_size
+    queries, keys = spec.query_heads * dim, spec.kv.heads * dim
+    q_gate = checkpoint.take(f"{at}q_proj.weight", 2 * queries, hidden).view(spec.query_heads, 2, dim, hidden)
+    rows = [
+        q_gate[:, 0].reshape(queries, hidden),
+        q_gate[:, 1].reshape(queries, hidden),
+        checkpoint.take(f"{at}k_proj.weight", keys, hidden),
+        checkpoint.take(f"{at}v_proj.weight", keys, hidden),
+    ]
+    return AttentionLayer(
+        project=kernels.pack(torch.cat(rows)),
+        query_norm=checkpoint.take(f"{at}q_norm.weight", dim).float() + 1.0,
+        key_norm=checkpoint.take(f"{at}k_norm.weight", dim).float() + 1.0,
+        out=kernels.pack(checkpoint.take(f"{at}o_proj.weight", hidden, queries)),
+        query_heads=spec.query_heads,
+        norm_eps=spec.norm_eps,
+    )

@@ -1,0 +1,100 @@
+"""Reads tensors out of a folder's safetensors files, by name, and accounts for every one of them."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+from isotherm.core.errors import CheckpointError
+from isotherm.model.hf_config import read_json
+
+ROOTS = ("model.language_model.", "language_model.model.", "model.")
+"""Where the text model's tensors may start, the longest first."""
+
+SKIPPED = ("model.visual.", "visual.", "mtp.", "model.mtp.", "model.language_model.mtp.")
+"""Tensors of parts that are not served here: the vision tower, the drafter."""
+
+
+class Checkpoint:
+    """The tensors of one folder. `take` each that the model needs; `finish` fails if any is left over.
+
+    Raises CheckpointError naming the tensor that is missing, extra or of another shape.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._files: dict[Path, Any] = {}
+        self._where = self._index()
+        self._left = set(self._where)
+        self._root = next((root for root in ROOTS if f"{root}embed_tokens.weight" in self._where), None)
+        if self._root is None:
+            raise CheckpointError(f"{folder}: no tensor named embed_tokens.weight under {', '.join(ROOTS)}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.clear()
+
+    def _index(self) -> dict[str, Path]:
+        index = self.folder / "model.safetensors.index.json"
+        if index.is_file():
+            names: dict[str, str] = read_json(index).get("weight_map", {})
+            return {name: self.folder / file for name, file in names.items()}
+        files = sorted(self.folder.glob("*.safetensors"))
+        if not files:
+            raise CheckpointError(f"{self.folder}: no *.safetensors file; other weight formats are not read")
+        return {name: file for file in files for name in self._open(file).keys()}  # noqa: SIM118
+
+    def _open(self, file: Path) -> Any:
+        if file not in self._files:
+            try:
+                self._files[file] = safe_open(file, framework="pt", device="cpu")
+            except Exception as error:
+                raise CheckpointError(f"{file}: {error}") from error
+        return self._files[file]
+
+    def __contains__(self, name: str) -> bool:
+        return f"{self._root}{name}" in self._where
+
+    def take(self, name: str, *shape: int) -> Tensor:
+        """The tensor `name` of the text model (without the root), which must have `shape`. [*shape], as stored."""
+        return self._read(f"{self._root}{name}", shape)
+
+    def take_head(self, *shape: int) -> Tensor:
+        """lm_head.weight, which stands outside the text model's root in most checkpoints."""
+        for name in ("lm_head.weight", "language_model.lm_head.weight", f"{self._root}lm_head.weight"):
+            if name in self._where:
+                return self._read(name, shape)
+        return self._read("lm_head.weight", shape)
+
+    def _read(self, name: str, shape: tuple[int, ...]) -> Tensor:
+        if name not in self._where:
+            raise CheckpointError(f"{self.folder}: tensor {name} is missing (expected shape {list(shape)})")
+        tensor: Tensor = self._open(self._where[name]).get_tensor(name)
+        if tuple(tensor.shape) != shape:
+            raise CheckpointError(
+                f"{self.folder}: tensor {name} has shape {list(tensor.shape)}, expected {list(shape)}"
+            )
+        if tensor.dtype not in (torch.bfloat16, torch.float16, torch.float32):
+            raise CheckpointError(f"{self.folder}: tensor {name} is {tensor.dtype}, expected a float type")
+        self._left.discard(name)
+        return tensor
+
+    def drop_tied_head(self) -> None:
+        """A checkpoint with tied embeddings may repeat the table as lm_head; it is the same tensor."""
+        self._left -= {"lm_head.weight", "language_model.lm_head.weight", f"{self._root}lm_head.weight"}
+
+    def finish(self) -> tuple[str, ...]:
+        """Names of the tensors that were skipped on purpose; CheckpointError if any other is left."""
+        skipped = {name for name in self._left if name.startswith(SKIPPED)}
+        extra = sorted(self._left - skipped)
+        if extra:
+            more = f" and {len(extra) - 3} more" if len(extra) > 3 else ""
+            raise CheckpointError(f"{self.folder}: tensors that this model does not have: {', '.join(extra[:3])}{more}")
+        return tuple(sorted(skipped))

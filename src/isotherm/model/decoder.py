@@ -1,0 +1,62 @@
+"""The decoder: embed, layers, final norm, logits. One code path for prefill, decode and verify."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from isotherm.kernels.api import Kernels, Linear, RopeTable
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.state import KVStore
+from isotherm.model.attention_layer import AttentionLayer
+from isotherm.model.delta_layer import DeltaLayer
+from isotherm.model.mlp import Mlp
+from isotherm.model.moe import Moe
+from isotherm.model.spec import ModelSpec
+from isotherm.model.state import ModelState, RecurrentState
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One decoder layer: norm, mixer, norm, feed-forward; the residual is added, and rounded, by each last projection."""
+
+    mixer_norm: Tensor
+    mixer: DeltaLayer | AttentionLayer
+    feed_norm: Tensor
+    feed: Mlp | Moe
+
+    def forward(
+        self, kernels: Kernels, batch: Batch, x: Tensor, eps: float, rope: RopeTable, state: RecurrentState | KVStore
+    ) -> Tensor:
+        """x [M, hidden] -> [M, hidden]."""
+        normed = kernels.rms_norm(x, self.mixer_norm, eps)
+        if isinstance(self.mixer, DeltaLayer):
+            assert isinstance(state, RecurrentState)
+            x = self.mixer.forward(kernels, batch, normed, x, state)
+        else:
+            assert isinstance(state, KVStore)
+            x = self.mixer.forward(kernels, batch, normed, x, rope, state)
+        return self.feed.forward(kernels, kernels.rms_norm(x, self.feed_norm, eps), x)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """A loaded model. table: the embedding [vocabulary, hidden]; head: the output projection, the same object when tied."""
+
+    spec: ModelSpec
+    kernels: Kernels
+    table: Linear
+    layers: tuple[Layer, ...]
+    norm: Tensor
+    head: Linear
+    rope: RopeTable
+
+    def forward(self, batch: Batch, tokens: Tensor, state: ModelState) -> Tensor:
+        """tokens [M] int32 -> hidden rows [M, hidden], before the final norm. Writes the state that the batch names."""
+        x = self.kernels.embed(tokens, self.table)
+        for layer, kept in zip(self.layers, state.layers, strict=True):
+            x = layer.forward(self.kernels, batch, x, self.spec.norm_eps, self.rope, kept)
+        return x
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """hidden [R, hidden] -> [R, vocabulary] float32."""
+        return self.kernels.logits(self.kernels.rms_norm(hidden, self.norm, self.spec.norm_eps), self.head)

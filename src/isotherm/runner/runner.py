@@ -1,0 +1,66 @@
+"""Runs passes: lays the plan out, calls the model, chooses tokens. The one place that touches state tensors."""
+
+import torch
+from torch import Tensor
+
+from isotherm.core.plan import PassPlan, PassResult, RowResult, SampleRow, ScoreRow
+from isotherm.model.decoder import Decoder
+from isotherm.model.state import ModelState, allocate
+from isotherm.runner.capacity import Capacity
+from isotherm.runner.layout import lay_out
+from isotherm.runner.sampler import Sampler
+
+LOGIT_ROWS = 64
+"""Logits are made and used this many rows at a time, so that scoring a long prompt does not hold them all."""
+
+
+class Runner:
+    """Owns the state store. One pass at a time."""
+
+    def __init__(self, decoder: Decoder, capacity: Capacity):
+        self.decoder = decoder
+        self.state: ModelState = allocate(
+            decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, capacity.lanes
+        )
+        self.sampler = Sampler(decoder.kernels)
+
+    @torch.inference_mode()
+    def run(self, plan: PassPlan) -> PassResult:
+        """One forward; results for every row that the plan's segments ask for."""
+        batch, tokens = lay_out(plan)
+        hidden = self.decoder.forward(batch, tokens, self.state)
+        rows: list[SampleRow | ScoreRow] = []
+        places: list[int] = []
+        positions: list[int] = []
+        first = 0
+        for segment in plan.segments:
+            rows += segment.rows
+            places += [first + row.offset for row in segment.rows]
+            positions += [segment.start + row.offset + 1 for row in segment.rows]
+            first += len(segment.tokens)
+        results = self._results(hidden, rows, places, positions)
+        return _by_segment(plan, results)
+
+    def _results(
+        self, hidden: Tensor, rows: list[SampleRow | ScoreRow], places: list[int], positions: list[int]
+    ) -> list[RowResult]:
+        results: list[RowResult] = []
+        for start in range(0, len(rows), LOGIT_ROWS):
+            part = slice(start, start + LOGIT_ROWS)
+            logits = self.decoder.logits(hidden[places[part]])
+            results += self.sampler.results(logits, rows[part], positions[part])
+        return results
+
+    def poison(self, blocks: list[int], slots: list[int]) -> None:
+        """Fill freed blocks and slots with NaN, so that a test sees any read of what is not owned."""
+        for ids, tensors in ((blocks, self.state.by_block()), (slots, self.state.by_slot())):
+            for tensor in tensors.values():
+                tensor[ids] = float("nan")
+
+
+def _by_segment(plan: PassPlan, results: list[RowResult]) -> PassResult:
+    rows, start = [], 0
+    for segment in plan.segments:
+        rows.append(tuple(results[start : start + len(segment.rows)]))
+        start += len(segment.rows)
+    return PassResult(tuple(rows))

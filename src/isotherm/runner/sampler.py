@@ -1,0 +1,94 @@
+"""Logits -> tokens and log-probabilities, row by row, as the plan asks."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from isotherm.core.plan import RowResult, SampleRow, ScoreRow
+from isotherm.kernels.api import Kernels
+
+
+class Sampler:
+    """Stateless: everything that a choice depends on is in the row."""
+
+    def __init__(self, kernels: Kernels):
+        self.kernels = kernels
+
+    def results(
+        self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], positions: Sequence[int]
+    ) -> list[RowResult]:
+        """logits [R, V] float32; rows R of them; positions: the absolute position of the token that follows each row."""
+        finite = torch.isfinite(logits).all(dim=1).tolist()
+        tokens = [
+            self._token(logits[index], row, positions[index]) if finite[index] else 0 for index, row in enumerate(rows)
+        ]
+        results = [RowResult(token, finite=ok) for token, ok in zip(tokens, finite, strict=True)]
+        for index, entry in self._log_probabilities(logits, rows, tokens, finite):
+            results[index] = entry
+        return results
+
+    def _token(self, logits: Tensor, row: SampleRow | ScoreRow, position: int) -> int:
+        if isinstance(row, ScoreRow):
+            return row.token
+        params = row.params
+        adjusted = adjust(logits, row)
+        key = (row.seed, row.choice, position)
+        return self.kernels.sample(adjusted, params.temperature, params.top_k, params.top_p, params.min_p, key)
+
+    def _log_probabilities(
+        self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], tokens: list[int], finite: list[bool]
+    ) -> list[tuple[int, RowResult]]:
+        """Of the raw logits, for the rows that ask: logit - log(sum(exp(logits))), float32."""
+        wanted = [(index, tops) for index, row in enumerate(rows) if finite[index] and (tops := _tops(row)) is not None]
+        if not wanted:
+            return []
+        raw = logits[[index for index, _ in wanted]]
+        normalizer = self.kernels.log_sum_exp(raw)
+        most = max(tops for _, tops in wanted)
+        ids, values = self.kernels.top(raw, min(most, raw.shape[1])) if most else (None, None)
+        entries = []
+        for place, (index, tops) in enumerate(wanted):
+            token = tokens[index]
+            chosen = raw[place, token]
+            rank = 1 + int((raw[place] > chosen).sum()) + int((raw[place, :token] == chosen).sum())
+            top: tuple[tuple[int, float], ...] = ()
+            if ids is not None and values is not None:
+                top = tuple(
+                    zip(ids[place, :tops].tolist(), (values[place, :tops] - normalizer[place]).tolist(), strict=True)
+                )
+            entries.append((index, RowResult(token, float(chosen - normalizer[place]), rank, top)))
+        return entries
+
+
+def _tops(row: SampleRow | ScoreRow) -> int | None:
+    return row.top if isinstance(row, ScoreRow) else row.params.logprobs
+
+
+def adjust(logits: Tensor, row: SampleRow) -> Tensor:
+    """logits [V] float32 -> with bias, penalties and bans applied, in that order; the same tensor when there are none.
+
+    Repetition divides positive and multiplies negative logits of every token seen (Keskar et al. 2019, CTRL, section 4.1);
+    frequency subtracts its penalty once an occurrence since the prompt, presence once. Each step is one rounded operation.
+    """
+    params = row.params
+    if not (params.needs_history or params.logit_bias or row.banned):
+        return logits
+    logits = logits.clone()
+    if params.logit_bias:
+        ids, bias = zip(*params.logit_bias, strict=True)
+        logits[list(ids)] += torch.tensor(bias, dtype=torch.float32)
+    if params.repetition_penalty != 1.0 and (seen := sorted({*row.prompt, *row.history})):
+        values = logits[seen]
+        logits[seen] = torch.where(values > 0, values / params.repetition_penalty, values * params.repetition_penalty)
+    if row.history and (params.frequency_penalty or params.presence_penalty):
+        counts = Counter(row.history)
+        used = sorted(counts)
+        times = torch.tensor([counts[token] for token in used], dtype=torch.float32)
+        frequency = times * params.frequency_penalty
+        logits[used] = logits[used] - frequency
+        logits[used] = logits[used] - params.presence_penalty
+    if row.banned:
+        logits[list(row.banned)] = float("-inf")
+    return logits
