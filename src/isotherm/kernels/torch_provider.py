@@ -6,7 +6,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from isotherm.kernels.api import RopeTable
+from isotherm.kernels.attention import torch_form as attention
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.convolution import torch_form as convolution
+from isotherm.kernels.gated_delta import torch_form as delta
 from isotherm.kernels.norm import torch_form as norm
+from isotherm.kernels.rope import torch_form as rope
+from isotherm.kernels.sampling import torch_form as sampling
+from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
 
 
 def _source_hash() -> str:
@@ -42,3 +50,44 @@ class TorchKernels:
 
     def gated_rms_norm(self, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
         return norm.gated_rms_norm(self.dtype, x, gate, weight, eps)
+
+    # operations over a sequence
+
+    def conv_state(self, shape: ConvShape, slots: int, lanes: int) -> ConvState:
+        return convolution.conv_state(self.dtype, shape, slots, lanes)
+
+    def delta_state(self, shape: DeltaShape, slots: int, lanes: int) -> DeltaState:
+        return delta.delta_state(shape, slots, lanes)
+
+    def kv_store(self, shape: KVShape, blocks: int) -> KVStore:
+        return attention.kv_store(self.dtype, shape, blocks)
+
+    def norm_rope(self, x: Tensor, weight: Tensor, eps: float, positions: Tensor, table: RopeTable) -> Tensor:
+        return rope.norm_rope(x, weight, eps, positions, table)
+
+    def causal_conv(self, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
+        return convolution.causal_conv(batch, x, weight, state)
+
+    def gated_delta(
+        self, batch: Batch, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
+    ) -> Tensor:
+        return delta.gated_delta(batch, qkv, b, a, decay, dt_bias, state)
+
+    def write_kv(self, batch: Batch, k: Tensor, v: Tensor, store: KVStore) -> None:
+        attention.write_kv(batch, k, v, store)
+
+    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
+        return attention.attention(batch, q, store, scale)
+
+    # the choice of a token
+
+    def log_sum_exp(self, logits: Tensor) -> Tensor:
+        return sampling.log_sum_exp(logits)
+
+    def top(self, logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        return sampling.top(logits, k)
+
+    def sample(
+        self, logits: Tensor, temperature: float, top_k: int, top_p: float, min_p: float, key: tuple[int, int, int]
+    ) -> int:
+        return sampling.sample(logits, temperature, top_k, top_p, min_p, key)

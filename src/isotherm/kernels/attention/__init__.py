@@ -1,0 +1,24 @@
+"""Causal attention over paged keys and values, with the softmax built up online (Milakov, Gimelshein 2018, arXiv:1805.02867).
+
+Query head h reads key-value head h // (Hq/H). The row at position t sees keys 0..t, by absolute position, in splits that begin
+at multiples of SPLIT = 1024 and, inside a split, in blocks of 64:
+
+    s_j = (q . k_j) * scale;  m' = max(m, max_j s_j);  c = exp(m - m');  p_j = exp(s_j - m')
+    l = l c + sum_j p_j;  acc = acc c + sum_j round(p_j) v_j
+
+Each split begins with m = -inf, l = 0, acc = 0. The splits merge in ascending order, the first one taken as it is:
+
+    m' = max(m, m_s);  a = exp(m - m');  b = exp(m_s - m');  l = l a + l_s b;  acc = acc a + acc_s b
+
+and the row's output is acc / l. Prefill and decode run these same functions.
+
+Split law (C form). q . k is one accumulator over ascending d; P.V is one accumulator over the ascending keys of the block,
+starting from acc c. In bfloat16 both take two terms a step (one dpbf16 instruction where the processor has it, else two fused
+multiply-adds, the lower index first: another build). The sum of p is taken lane by lane over the four groups of 16 keys in
+ascending order, then across lanes in vec.h's tree. Rows that share a tile share nothing but loads. In the block of t itself,
+keys beyond t are set to -inf before the maximum, their p to 0, and P.V stops at t (the other half of an odd last pair is
+cleared by AND), so that a row meets no bit of a later one. The torch form has SPLIT = 64 and sums as torch does on one shape.
+
+Rounding points. q, k and v come rounded. p is rounded to the activation type for P.V; l sums it unrounded. s, m, l and acc are
+float32. The output is rounded once.
+"""

@@ -1,0 +1,14 @@
+"""The convolution of a whole sequence, written as its definition."""
+
+import torch
+from torch import Tensor
+
+
+def causal_conv(x: Tensor, weight: Tensor) -> Tensor:
+    """x [T, C], weight [C, W] -> silu(causal convolution) [T, C], from an empty history, in x's dtype."""
+    width = weight.shape[1]
+    padded = torch.cat([x.new_zeros(width - 1, x.shape[1]), x])
+    total = sum(
+        (padded[tap : tap + x.shape[0]] * weight[:, tap].to(x.dtype) for tap in range(width)), torch.zeros_like(x)
+    )
+    return total / (1 + torch.exp(-total))

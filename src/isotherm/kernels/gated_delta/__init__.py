@@ -1,0 +1,27 @@
+"""The gated delta rule (Yang, Kautz, Hatamizadeh 2024, arXiv:2412.06464), in chunks of 64 tokens from a float32 state.
+
+For one value head, with S [DK, DV] the state, the recurrence is
+
+    S_t = exp(g_t) S_{t-1} + k_t^T u_t,   u_t = beta_t (v_t - k_t exp(g_t) S_{t-1}),   o_t = q_t S_t.
+
+State exists at multiples of 64 only. Let h be the state at the last boundary, and i, j count positions since it:
+
+    k_i, q_i  l2-normalised: x * (1 / sqrt(sum x^2 + 1e-6)), q then times DK^-0.5
+    G_i     = G_{i-1} + g_i                                       g = decay * softplus(a + dt_bias), beta = sigmoid(b)
+    a_ij    = (beta_i (k_i . k_j)) exp(G_i - G_j)                 j < i
+    p_ij    = (q_i . k_j) exp(G_i - G_j)                          j <= i
+    u_i     = beta_i (v_i - exp(G_i) (k_i . h)) - sum_{j<i} a_ij u_j
+    o_i     = exp(G_i) (q_i . h) + sum_{j<=i} p_ij u_j
+    h'      = exp(G_63) h + sum_{j<=63} (k_j exp(G_63 - G_j))^T u_j
+
+Split law (C form). Everything is float32. Every dot (over d) and every sum (over j) is one accumulator and one chain of fused
+multiply-adds over the ascending index. Dots start from zero; u_i, o_i and h' start from their first term as written.
+v - exp(G) (k . h) is one fused multiply-add. Lanes run across columns of v (or across j for k.k and q.k), so a tile is only a
+choice of which chains run side by side. Squares of the norm are summed in 16 lanes over ascending groups of 16 columns, then
+across lanes in vec.h's tree. The torch form has the same terms, each sum one torch call of fixed shape over 64 masked places.
+
+Rounding points. The output o, once, to the activation type. What is kept (k, u, G) is float32, and the kept value is the one
+used. State is float32 always.
+
+What a sequence keeps since its last boundary: k a key head, u and G a value head. Snapshots are h at a boundary.
+"""
