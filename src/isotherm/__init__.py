@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from isotherm.core.version import VERSION as __version__
+
 if TYPE_CHECKING:
     from isotherm.core.sampling import SamplingParams
     from isotherm.engine.llm import LLM
 
-__version__ = "0.1.0"
 __all__ = ["LLM", "SamplingParams", "__version__"]
 
 

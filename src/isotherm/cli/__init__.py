@@ -1,1 +1,1 @@
-""""""
+"""Arguments to dataclasses: the commands a user types."""

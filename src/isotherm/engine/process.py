@@ -7,7 +7,7 @@ import queue
 import signal
 import threading
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -169,7 +169,7 @@ class EngineProcess:
                 waiting.set_exception(_gone())
         self._asking.clear()
 
-    async def generate(self, request: Request) -> AsyncIterator[Output]:
+    async def generate(self, request: Request) -> AsyncGenerator[Output]:
         """Outputs of one request until its last; closing the iterator early cancels it.
 
         Raises RequestError, QueueFullError or EngineDeadError.

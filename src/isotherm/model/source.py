@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from isotherm.core.errors import CheckpointError
-from isotherm.model.embedded import embedded_folder
+
+EMBEDDED = Path(__file__).parent / "embedded"
+"""The model that ships inside the package: a Hugging Face folder."""
 
 FILES = ("*.safetensors", "*.json", "*.jinja", "*.txt")
 """What is fetched from a hub: weights and text. No code."""
@@ -12,7 +14,7 @@ FILES = ("*.safetensors", "*.json", "*.jinja", "*.txt")
 def locate(model: str, revision: str | None = None) -> Path:
     """The folder that holds `model`. Raises CheckpointError saying what was looked for."""
     if not model:
-        return embedded_folder()
+        return EMBEDDED
     folder = Path(model).expanduser()
     if folder.is_dir():
         if revision is not None:

@@ -1,0 +1,29 @@
+"""`isotherm checkpoint`: make checkpoints."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isotherm.cli import options
+
+app = typer.Typer(help="Make checkpoints for tests and trials.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def group() -> None:
+    """Make checkpoints for tests and trials."""
+
+
+@app.command()
+def tiny(
+    kind: Annotated[str, typer.Option(help="qwen3_5, qwen3_next or qwen3_5_moe.")],
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    seed: Annotated[int, typer.Option(help="Seed of the weights.")] = 0,
+) -> None:
+    """Write a small random checkpoint, with a tokenizer and a chat template."""
+    options.quiet_transformers()
+    from isotherm.model.tiny import write_tiny
+
+    written = write_tiny(kind, out, seed)
+    typer.echo(f"{written.folder}: {kind}, {written.parameters:,} parameters, random weights from seed {seed}")

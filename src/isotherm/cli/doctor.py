@@ -1,0 +1,58 @@
+"""`isotherm doctor`: what this machine would run, and whether it keeps the contract."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isotherm.cli import options
+
+
+def doctor(
+    model: options.Model = "",
+    revision: options.Revision = None,
+    oracle: Annotated[
+        bool, typer.Option("--oracle/--no-oracle", help="Compare with transformers on the same weights.")
+    ] = True,
+    dtype: options.DTypeName = "auto",
+    kernels: options.KernelsName = "auto",
+    threads: options.Threads = 0,
+    json_file: options.Json = None,
+) -> None:
+    """Print the build's fingerprint, then check exactness and compare MODEL with transformers."""
+    options.quiet_transformers()
+    from rich.console import Console
+
+    from isotherm.engine.doctor import check_exactness, compare_with_transformers, open_decoder
+    from isotherm.engine.fingerprint import build_fingerprint, weights_hash
+    from isotherm.model.source import locate
+
+    settings = (
+        options.choice("dtype", dtype, "auto", "bfloat16", "float32"),
+        options.choice("kernels", kernels, "auto", "c", "torch"),
+        threads,
+    )
+    console = Console(highlight=False)
+    folder = locate(model, revision)
+    decoder = open_decoder(folder, *settings)  # type: ignore[arg-type]
+    build = build_fingerprint(decoder.kernels, weights_hash(folder))
+    for name, value in build.items():
+        console.print(f"{name:>14}  {value}", markup=False, soft_wrap=True)
+    checks = []
+    runs = [check_exactness(decoder)]
+    if oracle:
+        runs.append(compare_with_transformers(folder, *settings))  # type: ignore[arg-type]
+    for run in runs:
+        for check in run:
+            checks.append(check)
+            console.print(
+                f"[{'green' if check.passed else 'red'}]{'ok' if check.passed else 'FAILED':>14}[/]  ", end=""
+            )
+            console.print(f"{check.name}: {check.detail}", markup=False)
+    if json_file:
+        result = {"build": build, "checks": [asdict(check) for check in checks]}
+        Path(json_file).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if not all(check.passed for check in checks):
+        raise typer.Exit(1)

@@ -1,0 +1,50 @@
+"""`isotherm`: the commands, and how their errors are shown."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from isotherm.cli import bench, chat, checkpoint, doctor, gate, generate, serve
+from isotherm.core.errors import IsothermError
+from isotherm.core.version import VERSION
+
+app = typer.Typer(
+    name="isotherm",
+    help="Serve hybrid language models; how a token was computed never changes what it is.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command(context_settings=serve.CONTEXT)(serve.serve)
+app.command()(chat.chat)
+app.command()(generate.generate)
+app.command()(gate.gate)
+app.command()(bench.bench)
+app.command()(doctor.doctor)
+app.add_typer(checkpoint.app, name="checkpoint")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"isotherm {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+def main() -> None:
+    """Entry point. A deliberate error is one line and exit code 2; anything else is a bug and shows its trace."""
+    try:
+        app()
+    except IsothermError as error:
+        typer.secho(f"isotherm: {error}", fg=typer.colors.RED, err=True)
+        sys.exit(2)

@@ -1,0 +1,84 @@
+"""Options that several commands share, with vLLM's names, and how they become a configuration."""
+
+import os
+import re
+from typing import Annotated
+
+import typer
+
+from isotherm.core.config import CacheConfig, EngineConfig, ModelConfig, SchedulerConfig
+from isotherm.core.errors import ConfigError
+
+Model = Annotated[str, typer.Argument(help="A Hugging Face folder or hub id; the embedded model when left out.")]
+Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of a hub id.")]
+DTypeName = Annotated[str, typer.Option("--dtype", help="auto, bfloat16 or float32.")]
+KernelsName = Annotated[
+    str, typer.Option("--kernels", help="auto, c or torch (no compiler: exact, slower, other bits).")
+]
+Threads = Annotated[int, typer.Option(min=0, help="Kernel threads; 0 for one a core.")]
+MaxModelLen = Annotated[str, typer.Option(help="Longest sequence in tokens (8192, 32k); 0 for the checkpoint's own.")]
+MaxSeqs = Annotated[int, typer.Option("--max-num-seqs", min=1, help="Sequences that run at once.")]
+MaxBatched = Annotated[int, typer.Option("--max-num-batched-tokens", min=1, help="Tokens a pass may compute.")]
+PrefixCaching = Annotated[
+    bool,
+    typer.Option("--enable-prefix-caching/--no-enable-prefix-caching", help="Reuse what earlier requests computed."),
+]
+KvBytes = Annotated[str, typer.Option(help="Memory for KV blocks and states (bytes, 512M, 4G); 0 for a default.")]
+SnapshotInterval = Annotated[
+    int, typer.Option(min=0, help="Tokens between the states kept of a long prompt; 0 for none.")
+]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result here as JSON.")]
+
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def count(name: str, text: str) -> int:
+    """A whole number with an optional unit, as vLLM reads them: 1k is 1,000 and 1K is 1,024."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgKMG]?)i?B?", text.strip())
+    if match is None:
+        raise ConfigError(name, f"expected a number such as 8192, 32k or 4G, got {text!r}")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def choice(name: str, value: str, *allowed: str) -> str:
+    """`value`, which must be one of `allowed`."""
+    if value not in allowed:
+        raise ConfigError(name, f"must be one of {', '.join(allowed)}, got {value!r}")
+    return value
+
+
+def engine_config(
+    *,
+    model: str,
+    dtype: str,
+    max_model_len: str,
+    kernels: str,
+    threads: int,
+    enable_prefix_caching: bool,
+    kv_cache_memory_bytes: str,
+    snapshot_interval: int,
+    max_num_seqs: int,
+    max_num_batched_tokens: int,
+) -> EngineConfig:
+    """The engine's configuration from what was typed. Raises ConfigError naming the option."""
+    return EngineConfig(
+        ModelConfig(
+            path=model,
+            dtype=choice("dtype", dtype, "auto", "bfloat16", "float32"),  # type: ignore[arg-type]
+            max_model_len=count("max_model_len", max_model_len),
+            kernels=choice("kernels", kernels, "auto", "c", "torch"),  # type: ignore[arg-type]
+            threads=threads,
+        ),
+        CacheConfig(
+            enable_prefix_caching=enable_prefix_caching,
+            memory_bytes=count("kv_cache_memory_bytes", kv_cache_memory_bytes),
+            snapshot_interval=snapshot_interval,
+        ),
+        SchedulerConfig(max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens),
+    )
+
+
+def quiet_transformers() -> None:
+    """Keep third-party progress and advice out of our output."""
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

@@ -1,0 +1,3 @@
+"""The code's version."""
+
+VERSION = "0.1.0"

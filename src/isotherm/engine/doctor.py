@@ -1,0 +1,79 @@
+"""Self-checks that a user can run on their own machine and weights."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from isotherm.core.config import DType, Provider
+from isotherm.kernels.load import load_kernels
+from isotherm.model.decoder import Decoder
+from isotherm.model.load import context_length, load_decoder
+from isotherm.runner.forward import logits_of
+
+TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 5e-2}
+"""Largest relative difference of a row of logits from transformers in float32, by our dtype: |ours - theirs| / |theirs|."""
+
+LENGTHS = (1, 63, 64, 65, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. detail: what was measured."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def check_exactness(decoder: Decoder, length: int = 200, seed: int = 0) -> Iterator[Check]:
+    """Equality of bits: one row at a time, and cut at random, against one pass; then the same on other thread counts."""
+    rng = random.Random(seed)
+    tokens = [rng.randrange(decoder.spec.vocab_size) for _ in range(length)]
+    whole = logits_of(decoder, tokens)
+    for name, cuts in (
+        ("decode = prefill", list(range(1, length))),
+        ("cut anywhere = one pass", sorted(rng.sample(range(1, length), 7))),
+    ):
+        different = int((logits_of(decoder, tokens, cuts) != whole).any(dim=1).sum())
+        yield Check(name, different == 0, f"{different} of {length} rows of logits differ")
+    threads = decoder.kernels.threads
+    for count in (1, 2, 3):
+        decoder.kernels.threads = count
+        different = int((logits_of(decoder, tokens) != whole).any(dim=1).sum())
+        yield Check(f"{count} threads = {threads} threads", different == 0, f"{different} of {length} rows differ")
+    decoder.kernels.threads = threads
+
+
+def compare_with_transformers(
+    folder: Path, dtype: DType, kernels: Provider, threads: int, seed: int = 0
+) -> Iterator[Check]:
+    """Our logits against transformers' own class in float32 on the same weights, at each of LENGTHS."""
+    import transformers
+
+    provider = load_kernels(kernels, dtype, threads)
+    decoder = load_decoder(folder, provider, max(LENGTHS))
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    rng = random.Random(seed)
+    limit = TOLERANCE[provider.dtype]
+    for length in LENGTHS:
+        tokens = [rng.randrange(decoder.spec.vocab_size) for _ in range(length)]
+        with torch.inference_mode():
+            expected = theirs(torch.tensor([tokens])).logits[0].float()
+        ours = logits_of(decoder, tokens)
+        worst = float(((ours - expected).norm(dim=1) / expected.norm(dim=1)).max())
+        agree = int((ours.argmax(dim=1) == expected.argmax(dim=1)).sum())
+        detail = (
+            f"largest relative difference {worst:.1e} (limit {limit:.0e}), {agree} of {length} likeliest tokens agree"
+        )
+        yield Check(f"transformers, {length} tokens, {provider.dtype}", worst <= limit, detail)
+
+
+def open_decoder(folder: Path, dtype: DType, kernels: Provider, threads: int) -> Decoder:
+    """A decoder for short checks."""
+    provider = load_kernels(kernels, dtype, threads)
+    from isotherm.model.hf_config import read_spec
+
+    return load_decoder(folder, provider, min(context_length(read_spec(folder), 0), 4096))

@@ -1,0 +1,51 @@
+"""One sequence through a model, cut as the caller likes: what the self-check and the oracle comparison run."""
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from isotherm.core.constants import BLOCK, ZERO_SLOT, block_floor, blocks_for
+from isotherm.core.plan import PassPlan, Segment, StateWrite
+from isotherm.model.decoder import Decoder
+from isotherm.model.state import ModelState, allocate
+from isotherm.runner.layout import lay_out
+
+
+class Sequenced:
+    """Owns the state of one sequence: block i has id i + 1, and the state at boundary b is kept in slot b / 64."""
+
+    def __init__(self, decoder: Decoder, longest: int):
+        self.decoder = decoder
+        blocks = blocks_for(longest)
+        self.state: ModelState = allocate(decoder.spec, decoder.kernels, blocks + 1, blocks + 1, 1)
+        self.length = 0
+
+    @torch.inference_mode()
+    def extend(self, tokens: Sequence[int]) -> Tensor:
+        """Compute the next tokens as one segment; logits of each of them [n, vocabulary] float32."""
+        start, end = self.length, self.length + len(tokens)
+        segment = Segment(
+            sequence=0,
+            lane=0,
+            start=start,
+            tokens=tuple(tokens),
+            blocks=tuple(range(1, blocks_for(end) + 1)),
+            state=start // BLOCK if start >= BLOCK else ZERO_SLOT,
+            writes=tuple(
+                StateWrite(boundary, boundary // BLOCK)
+                for boundary in range(block_floor(start) + BLOCK, block_floor(end) + 1, BLOCK)
+            ),
+        )
+        batch, ids = lay_out(PassPlan((segment,)))
+        hidden = self.decoder.forward(batch, ids, self.state)
+        self.length = end
+        return self.decoder.logits(hidden)
+
+
+def logits_of(decoder: Decoder, tokens: Sequence[int], cuts: Sequence[int] = ()) -> Tensor:
+    """Logits [T, vocabulary] float32 of every position, with the sequence cut into segments at `cuts`."""
+    sequence = Sequenced(decoder, len(tokens))
+    edges = [0, *sorted(cuts), len(tokens)]
+    return torch.cat([sequence.extend(tokens[a:b]) for a, b in itertools.pairwise(edges) if b > a])
