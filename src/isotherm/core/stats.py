@@ -25,7 +25,8 @@ class EngineStats:
 
     cache_queries, cache_hits: prompt tokens looked up, and skipped. matched: requests whose first block the cache held.
     restored: requests that skipped tokens. declined: requests that matched or asked and skipped nothing, by reason
-    ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled").
+    ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled"). skipped_snapshots: snapshots that a
+    prompt should have kept and for which no slot could be had.
     """
 
     running: int = 0
@@ -43,3 +44,4 @@ class EngineStats:
     evicted_blocks: int = 0
     evicted_snapshots: int = 0
     passes: int = 0
+    skipped_snapshots: int = 0

@@ -1,0 +1,66 @@
+"""What a lookup finds, and where a sequence's published blocks end."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from isotherm.cache.tree import Namespace, Node
+from isotherm.core.constants import ZERO_SLOT
+
+DeclineReason = Literal["disabled", "opted_out", "prompt_logprobs", "too_short", "no_match", "no_snapshot"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """The boundary to which a sequence's blocks are published. node: the tree's node there, None at position 0.
+
+    It is good for as long as the sequence holds the blocks before it.
+    """
+
+    namespace: Namespace
+    tokens: int = 0
+    node: Node | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hit:
+    """The reusable part of a prompt, as one record: `tokens` of it, in `blocks`, with their state in `slot`.
+
+    matched: tokens whose blocks the tree held, usable or not. reason: why `tokens` is 0, else None.
+    place: the boundary at `tokens`, from where publication goes on.
+    """
+
+    place: Place
+    blocks: tuple[int, ...] = ()
+    slot: int = ZERO_SLOT
+    matched: int = 0
+    reason: DeclineReason | None = None
+
+    @classmethod
+    def declined(cls, namespace: Namespace, reason: DeclineReason, matched: int = 0) -> "Hit":
+        """A hit of no tokens."""
+        return cls(Place(namespace), matched=matched, reason=reason)
+
+    @property
+    def tokens(self) -> int:
+        """Prompt tokens that need not be computed."""
+        return self.place.tokens
+
+    @property
+    def junction(self) -> int:
+        """Where this prompt parts from what the tree holds, when that is deeper than the hit; else 0."""
+        return self.matched if self.matched > self.tokens else 0
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the tree still holds what was found; asked before pinning, since a lookup pins nothing."""
+        node = self.place.node
+        return node is None or (node.slot == self.slot and node.block == self.blocks[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the publisher holds afterwards: the kept copies, in the order given, and the place to go on from."""
+
+    place: Place
+    blocks: tuple[int, ...]
+    slots: tuple[int, ...]

@@ -1,0 +1,33 @@
+"""What the scheduler counts."""
+
+from collections import Counter
+
+from isotherm.cache import Hit
+
+
+class Counters:
+    """Ever-growing, one owner: the scheduler. Fields are those of EngineStats."""
+
+    def __init__(self) -> None:
+        self.cache_queries = 0
+        self.cache_hits = 0
+        self.matched = 0
+        self.restored = 0
+        self.declined: Counter[str] = Counter()
+        self.preemptions = 0
+        self.prompt_tokens = 0
+        self.generation_tokens = 0
+        self.passes = 0
+        self.skipped_snapshots = 0
+
+    def admitted(self, prompt_tokens: int, hit: Hit) -> None:
+        """A request was admitted for the first time."""
+        self.prompt_tokens += prompt_tokens
+        if hit.reason not in ("disabled", "opted_out", "prompt_logprobs"):
+            self.cache_queries += prompt_tokens
+        self.cache_hits += hit.tokens
+        self.matched += hit.matched > 0
+        if hit.reason is None:
+            self.restored += 1
+        else:
+            self.declined[hit.reason] += 1

@@ -1,0 +1,88 @@
+"""What a sequence takes from the cache and gives back: entering, publishing, leaving."""
+
+from isotherm.cache import Hit, PrefixCache
+from isotherm.core.constants import BLOCK, block_floor
+from isotherm.core.layout import Layout
+from isotherm.core.plan import Segment, StateWrite
+from isotherm.scheduler.sequence import Sequence
+
+
+def look_up(cache: PrefixCache, layout: Layout, sequence: Sequence) -> Hit:
+    """What of the sequence's known tokens the cache has, or why it was not asked."""
+    namespace = sequence.namespace
+    if cache.enabled and sequence.request.skip_reading_prefix_cache:
+        return Hit.declined(namespace, "opted_out")
+    if cache.enabled and sequence.wants_scores:
+        return Hit.declined(namespace, "prompt_logprobs")
+    limit = layout.deepest_hit(sequence.length)
+    return cache.lookup(namespace, sequence.tokens(0, limit), limit)
+
+
+def enter(cache: PrefixCache, layout: Layout, sequence: Sequence, hit: Hit) -> None:
+    """Start from the hit: its blocks and its slot become the sequence's."""
+    cache.pin(hit)
+    cache.touch(hit)
+    sequence.computed = hit.tokens
+    sequence.blocks = hit.blocks
+    sequence.slot = hit.slot
+    sequence.place = hit.place
+    if cache.enabled:
+        points = layout.prompt_snapshots(sequence.prompt_length, sequence.request.hint, hit.junction)
+        sequence.points = tuple(point for point in points if point > hit.tokens)
+    if sequence.first_hit is None:
+        sequence.first_hit = hit
+
+
+def advance(cache: PrefixCache, sequence: Sequence, segment: Segment, publish: bool) -> None:
+    """A pass has computed `segment`: move on to its last boundary, and show what of the prompt it finished."""
+    sequence.computed = segment.end
+    if segment.writes:
+        cache.release_slot(sequence.slot)
+        sequence.slot = segment.writes[-1].slot
+    optional = tuple(write.slot for write in segment.writes[:-1])
+    if publish and segment.start < sequence.prompt_length:
+        wanted = tuple(write for write in segment.writes if write.position in sequence.points)
+        kept = dict(zip(wanted, _publish(cache, sequence, _prompt_boundary(sequence), wanted), strict=True))
+        optional = tuple(kept.get(write, write.slot) for write in segment.writes[:-1])
+        if segment.writes:
+            sequence.slot = kept.get(segment.writes[-1], sequence.slot)
+    for slot in optional:
+        cache.release_slot(slot)
+
+
+def leave(cache: PrefixCache, sequence: Sequence, publish: bool = True) -> None:
+    """Retire: publish everything computed, with the state at the last boundary, then give everything back."""
+    boundary = block_floor(sequence.computed)
+    if publish and boundary:
+        (sequence.slot,) = _publish(cache, sequence, boundary, (StateWrite(boundary, sequence.slot),))
+    cache.release_blocks(sequence.blocks)
+    cache.release_slot(sequence.slot)
+    sequence.clear()
+
+
+def discard(cache: PrefixCache, sequence: Sequence) -> None:
+    """Leave without publishing, and take back what was: the sequence's values are not to be trusted."""
+    namespace, suspect = sequence.namespace, sequence.tokens(0, sequence.computed)
+    leave(cache, sequence, publish=False)
+    cache.withdraw(namespace, suspect)
+
+
+def _prompt_boundary(sequence: Sequence) -> int:
+    return block_floor(min(sequence.computed, sequence.prompt_length))
+
+
+def _publish(
+    cache: PrefixCache, sequence: Sequence, boundary: int, snapshots: tuple[StateWrite, ...]
+) -> tuple[int, ...]:
+    """Publish blocks up to `boundary`; the sequence goes on with the copies that are kept. The slots kept are returned."""
+    place = sequence.place
+    boundary = max(boundary, place.tokens)
+    if not cache.enabled or (boundary == place.tokens and not snapshots):
+        return tuple(write.slot for write in snapshots)
+    first, last = place.tokens // BLOCK, boundary // BLOCK
+    table = sequence.blocks
+    published = cache.publish(place, sequence.tokens(place.tokens, boundary), table[first:last], snapshots)
+    if published.blocks != table[first:last]:
+        sequence.blocks = table[:first] + published.blocks + table[last:]
+    sequence.place = published.place
+    return published.slots

@@ -1,0 +1,111 @@
+"""Planning one pass: who computes how many tokens, and where they go."""
+
+from isotherm.cache import PrefixCache
+from isotherm.core.constants import block_floor, blocks_for
+from isotherm.core.plan import PassPlan, Segment, StateWrite
+from isotherm.scheduler.counters import Counters
+from isotherm.scheduler.holding import leave
+from isotherm.scheduler.roster import Roster
+from isotherm.scheduler.rows import rows_for
+from isotherm.scheduler.sequence import Sequence
+
+
+class Part:
+    """One sequence's share of a pass being planned. slot: for the last boundary it crosses, None when it crosses none."""
+
+    __slots__ = ("end", "sequence", "slot")
+
+    def __init__(self, sequence: Sequence, end: int, slot: int | None):
+        self.sequence = sequence
+        self.end = end
+        self.slot = slot
+
+    @property
+    def boundary(self) -> int:
+        """The last boundary at or before the end."""
+        return block_floor(self.end)
+
+
+class PassDraft:
+    """A pass being planned: takes sequences one by one while its budget of tokens lasts."""
+
+    def __init__(self, budget: int, cache: PrefixCache, roster: Roster, counters: Counters):
+        self.budget = budget
+        self.preempted = False
+        self._cache = cache
+        self._roster = roster
+        self._counters = counters
+        self._parts: list[Part] = []
+        self._planned: set[int] = set()
+
+    def reach(self, sequence: Sequence, computed: int) -> int:
+        """The position to which the budget would take a sequence that is computed so far."""
+        return computed + min(sequence.length - computed, self.budget)
+
+    def extend(self, sequence: Sequence) -> None:
+        """Go on with a running sequence, if there is room; if blocks are short, later arrivals make room, or it does itself."""
+        if not self.budget or not sequence.is_running:
+            return
+        end = self.reach(sequence, sequence.computed)
+        crosses = block_floor(end) > sequence.computed
+        if crosses and not self._cache.slots.available:
+            return
+        missing = blocks_for(end) - len(sequence.blocks)
+        if missing > 0:
+            if not self._make_room(sequence, missing):
+                return
+            blocks = self._cache.allocate_blocks(missing)
+            assert blocks is not None, "room was made, and there is none"
+            sequence.blocks += blocks
+        self._parts.append(Part(sequence, end, self._cache.allocate_slot() if crosses else None))
+        self._planned.add(sequence.number)
+        self.budget -= end - sequence.computed
+
+    def finish(self) -> PassPlan | None:
+        """The pass as planned; None when nobody takes part."""
+        optional = [self._optional_writes(part) for part in self._parts]
+        segments = tuple(_segment(part, writes) for part, writes in zip(self._parts, optional, strict=True))
+        return PassPlan(segments) if segments else None
+
+    def _make_room(self, sequence: Sequence, blocks: int) -> bool:
+        """Preempt the latest arrivals until `blocks` can be had. False when `sequence` itself had to go.
+
+        Sequences that this pass computes already are safe. The oldest sequence not yet planned never goes unless others are
+        planned, since all memory that they do not hold is then its own: so a pass with work to do is never empty.
+        """
+        while self._cache.blocks.available < blocks:
+            victim = next(s for s in reversed(self._roster.running) if s.number not in self._planned)
+            leave(self._cache, victim)
+            self._roster.stop(victim)
+            self._roster.wait(victim)
+            self._counters.preemptions += 1
+            self.preempted = True
+            if victim is sequence:
+                return False
+        return True
+
+    def _optional_writes(self, part: Part) -> tuple[StateWrite, ...]:
+        """Snapshots on the way, from what slots are left once every sequence has the one that it needs."""
+        sequence, writes = part.sequence, []
+        for point in sequence.points:
+            if sequence.computed < point < part.boundary:
+                slot = self._cache.allocate_slot()
+                if slot is None:
+                    self._counters.skipped_snapshots += 1
+                else:
+                    writes.append(StateWrite(point, slot))
+        return tuple(writes)
+
+
+def _segment(part: Part, optional: tuple[StateWrite, ...]) -> Segment:
+    sequence = part.sequence
+    return Segment(
+        sequence=sequence.number,
+        lane=sequence.lane,
+        start=sequence.computed,
+        tokens=sequence.tokens(sequence.computed, part.end),
+        blocks=sequence.blocks,
+        state=sequence.slot,
+        writes=optional if part.slot is None else (*optional, StateWrite(part.boundary, part.slot)),
+        rows=rows_for(sequence, part.end),
+    )

@@ -1,0 +1,35 @@
+"""Which rows of a segment report something."""
+
+from isotherm.core.plan import SampleRow, ScoreRow
+from isotherm.scheduler.sequence import Sequence
+
+
+def rows_for(sequence: Sequence, end: int) -> tuple[SampleRow | ScoreRow, ...]:
+    """Rows of the segment from `sequence.computed` to `end`.
+
+    A prompt's row i scores prompt[i+1], once, when that was asked for. Only the row of the last known token samples: tokens
+    that are computed again after a preemption have been chosen already.
+    """
+    scores = _scores(sequence, end) if sequence.wants_scores else ()
+    return (*scores, _sample(sequence)) if end == sequence.length else scores
+
+
+def _scores(sequence: Sequence, end: int) -> tuple[ScoreRow, ...]:
+    prompt, start = sequence.request.prompt, sequence.computed
+    top = sequence.request.sampling.prompt_logprobs or 0
+    rows = range(max(start, len(sequence.scores)), min(end, len(prompt) - 1))
+    return tuple(ScoreRow(row - start, prompt[row + 1], top) for row in rows)
+
+
+def _sample(sequence: Sequence) -> SampleRow:
+    request = sequence.request
+    params = request.sampling
+    return SampleRow(
+        offset=sequence.remaining - 1,
+        params=params,
+        seed=request.seed,
+        choice=request.choice,
+        prompt=request.prompt if params.needs_history else (),
+        history=tuple(sequence.generated) if params.needs_history else (),
+        banned=sequence.stop.banned,
+    )

@@ -1,0 +1,116 @@
+"""A request on its way: mutable, owned by the scheduler."""
+
+from isotherm.cache import Hit, Namespace, Place
+from isotherm.core.constants import ZERO_SLOT
+from isotherm.core.request import Output, Request, TokenLogprob
+from isotherm.core.vocabulary import Vocabulary
+from isotherm.scheduler.stop import Ending, StopMatcher
+
+
+class Sequence:
+    """The tokens of one request, how far they are computed, and what it holds while it runs.
+
+    number: order of arrival; it is kept through preemption. computed: tokens that went through a pass.
+    While running: lane; blocks of positions 0.., in order, of which those before `place` are published; slot, the state at
+    block_floor(computed). All three are given back when it leaves.
+
+        0 ......... place ............ block_floor(computed) ...... computed ........... length
+        | published | written, private | rows kept in the lane       | not computed yet   |
+
+    points: boundaries of its prompt at which a snapshot is wanted. scores: log-probabilities of prompt[1:], gathered so far.
+    """
+
+    __slots__ = (
+        "blocks",
+        "cancelled",
+        "computed",
+        "first_hit",
+        "generated",
+        "lane",
+        "namespace",
+        "number",
+        "place",
+        "points",
+        "reported",
+        "request",
+        "scores",
+        "slot",
+        "stop",
+    )
+
+    def __init__(self, number: int, request: Request, vocabulary: Vocabulary):
+        self.number = number
+        self.request = request
+        self.namespace = Namespace("", request.cache_salt)
+        self.stop = StopMatcher(request.sampling, vocabulary)
+        self.generated: list[int] = []
+        self.scores: list[TokenLogprob] = []
+        self.first_hit: Hit | None = None
+        self.reported = False
+        self.cancelled = False
+        self.lane = -1
+        self.clear()
+
+    def clear(self) -> None:
+        """Nothing is computed and nothing held: as it arrives, and after it has left. (The lane is the roster's.)"""
+        self.computed = 0
+        self.blocks: tuple[int, ...] = ()
+        self.slot = ZERO_SLOT
+        self.place = Place(self.namespace)
+        self.points: tuple[int, ...] = ()
+
+    @property
+    def prompt_length(self) -> int:
+        """N."""
+        return len(self.request.prompt)
+
+    @property
+    def length(self) -> int:
+        """Tokens known: prompt and generated."""
+        return len(self.request.prompt) + len(self.generated)
+
+    @property
+    def remaining(self) -> int:
+        """Known tokens that are not computed; at least 1 while it runs."""
+        return self.length - self.computed
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has a lane."""
+        return self.lane >= 0
+
+    @property
+    def wants_scores(self) -> bool:
+        """Whether log-probabilities of its prompt are still to be gathered."""
+        return self.request.sampling.prompt_logprobs is not None and len(self.scores) < self.prompt_length - 1
+
+    def tokens(self, start: int, end: int) -> tuple[int, ...]:
+        """Known tokens at positions start..end."""
+        prompt = self.request.prompt
+        if end <= len(prompt):
+            return prompt[start:end]
+        generated = tuple(self.generated[max(0, start - len(prompt)) : end - len(prompt)])
+        return prompt[start:] + generated if start < len(prompt) else generated
+
+    def output(
+        self,
+        tokens: tuple[int, ...] = (),
+        logprobs: tuple[TokenLogprob, ...] = (),
+        ending: Ending | None = None,
+        error: str | None = None,
+    ) -> Output:
+        """What to tell the caller; the first one also says what the cache spared, and the prompt's log-probabilities."""
+        first, self.reported = not self.reported, True
+        hit = self.first_hit
+        scored = first and self.request.sampling.prompt_logprobs is not None and not self.wants_scores
+        return Output(
+            request_id=self.request.id,
+            tokens=tokens,
+            logprobs=logprobs,
+            prompt_logprobs=tuple(self.scores) if scored else None,
+            cached_tokens=(hit.tokens if hit else 0) if first else None,
+            matched_tokens=(hit.matched if hit else 0) if first else None,
+            finish_reason=ending.finish_reason if ending else None,
+            stop_reason=ending.stop_reason if ending else None,
+            error=error,
+        )
