@@ -3,8 +3,13 @@
 import torch
 from torch import Tensor
 
+from isotherm.kernels.activation import c as activation
+from isotherm.kernels.api import Experts, Groups, Linear, Routing
+from isotherm.kernels.experts import c as experts_c
+from isotherm.kernels.linear import c as linear
 from isotherm.kernels.native.library import Library
 from isotherm.kernels.norm import c as norm
+from isotherm.kernels.routing import c as routing_c
 
 
 class CKernels:
@@ -28,10 +33,52 @@ class CKernels:
             "torch": torch.__version__,
         }
 
-    # norms
+    # weights
+
+    def pack(self, weight: Tensor) -> Linear:
+        return linear.pack(self.native, weight)
+
+    def pack_experts(self, weight: Tensor) -> Experts:
+        return experts_c.pack_experts(self.native, weight)
+
+    def embed(self, tokens: Tensor, table: Linear) -> Tensor:
+        return linear.embed(self.native, tokens, table)
+
+    def linear(self, x: Tensor, weight: Linear, residual: Tensor | None = None) -> Tensor:
+        return linear.linear(self.native, x, weight, residual)
+
+    def logits(self, x: Tensor, weight: Linear) -> Tensor:
+        return linear.logits(self.native, x, weight)
+
+    # rows
 
     def rms_norm(self, x: Tensor, weight: Tensor, eps: float) -> Tensor:
         return norm.rms_norm(self.native, x, weight, eps)
 
     def gated_rms_norm(self, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
         return norm.gated_rms_norm(self.native, x, gate, weight, eps)
+
+    def silu_mul(self, gate_up: Tensor) -> Tensor:
+        return activation.silu_mul(self.native, gate_up)
+
+    def sigmoid_mul(self, x: Tensor, gate: Tensor) -> Tensor:
+        return activation.sigmoid_mul(self.native, x, gate)
+
+    # experts
+
+    def route(self, logits: Tensor, k: int, renormalize: bool) -> Routing:
+        return routing_c.route(self.native, logits, k, renormalize)
+
+    def grouped_linear(self, x: Tensor, experts: Experts, groups: Groups, gather: bool) -> Tensor:
+        return experts_c.grouped_linear(self.native, x, experts, groups, gather)
+
+    def combine(
+        self,
+        pairs: Tensor,
+        routing: Routing,
+        groups: Groups,
+        shared: Tensor | None,
+        shared_gate: Tensor | None,
+        residual: Tensor,
+    ) -> Tensor:
+        return routing_c.combine(self.native, pairs, routing, groups, shared, shared_gate, residual)

@@ -15,7 +15,17 @@ from isotherm.core.errors import ConfigError
 from isotherm.kernels.native.isa import FLAGS, Isa
 
 _ROOT = Path(__file__).parents[1]
-_COMMON = ("-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fopenmp", "-fPIC", "-Wall", "-Wextra", "-Wno-psabi")
+_COMMON = (
+    "-std=gnu11",
+    "-O3",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fopenmp",
+    "-fPIC",
+    "-Wall",
+    "-Wextra",
+    "-Wno-psabi",
+)
 _HELP = "install gcc (for example `apt install gcc`), or choose the torch kernels, which need no compiler"
 
 

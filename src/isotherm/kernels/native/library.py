@@ -40,7 +40,7 @@ def matrix(x: Tensor, dtype: torch.dtype, name: str, columns: int | None = None,
     """Check that x is a CPU matrix of `dtype` with unit column stride, and of the given size; its row stride in elements."""
     if x.dtype != dtype or x.dim() != 2 or x.device.type != "cpu":
         raise ValueError(f"{name}: must be a {dtype} matrix on the CPU, got {x.dtype} {tuple(x.shape)} on {x.device}")
-    if columns is not None and x.shape[1] != columns or rows is not None and x.shape[0] != rows:
+    if (columns is not None and x.shape[1] != columns) or (rows is not None and x.shape[0] != rows):
         raise ValueError(f"{name}: must be [{rows or 'M'}, {columns or 'N'}], got {tuple(x.shape)}")
     if x.shape[1] > 1 and x.stride(1) != 1:
         raise ValueError(f"{name}: must have unit column stride, got strides {x.stride()}")
@@ -50,7 +50,9 @@ def matrix(x: Tensor, dtype: torch.dtype, name: str, columns: int | None = None,
 def vector(x: Tensor, dtype: torch.dtype, name: str, size: int | None = None) -> int:
     """Check that x is a contiguous CPU tensor of `dtype`, and of the given number of elements; its address."""
     if x.dtype != dtype or x.device.type != "cpu" or not x.is_contiguous():
-        raise ValueError(f"{name}: must be a contiguous {dtype} tensor on the CPU, got {x.dtype} with strides {x.stride()}")
+        raise ValueError(
+            f"{name}: must be a contiguous {dtype} tensor on the CPU, got {x.dtype} with strides {x.stride()}"
+        )
     if size is not None and x.numel() != size:
         raise ValueError(f"{name}: must have {size} elements, got {x.numel()}")
     return x.data_ptr()

@@ -28,6 +28,16 @@ def gated_rms_norm(native: Library, x: Tensor, gate: Tensor, weight: Tensor, eps
         raise ValueError(f"x: columns must be a multiple of {d}, got {columns}")
     out = torch.empty(rows, columns, dtype=native.dtype)
     native.function("iso_gated_rms_norm", "plplpplllfi")(
-        x.data_ptr(), x_stride, gate.data_ptr(), gate_stride, address, out.data_ptr(), rows, columns // d, d, eps, native.threads
+        x.data_ptr(),
+        x_stride,
+        gate.data_ptr(),
+        gate_stride,
+        address,
+        out.data_ptr(),
+        rows,
+        columns // d,
+        d,
+        eps,
+        native.threads,
     )
     return out

@@ -1,0 +1,28 @@
+"""Grouped expert linear in C."""
+
+import torch
+from torch import Tensor
+
+from isotherm.kernels.api import Experts, Groups
+from isotherm.kernels.linear.packing import pack
+from isotherm.kernels.native.library import Library, matrix, vector
+
+
+def pack_experts(native: Library, weight: Tensor) -> Experts:
+    """weight [E, N, K], any float dtype."""
+    e, n, k = weight.shape
+    return Experts(e, n, k, pack(weight, native.dtype))
+
+
+def grouped_linear(native: Library, x: Tensor, experts: Experts, groups: Groups, gather: bool) -> Tensor:
+    """x [M, K] read through groups.rows if `gather`, else [P, K] -> [P, N]."""
+    pairs = groups.rows.shape[0]
+    stride = matrix(x, native.dtype, "x", experts.k, None if gather else pairs)
+    rows = vector(groups.rows, torch.int32, "groups.rows")
+    offsets = vector(groups.offsets, torch.int32, "groups.offsets", experts.e + 1)
+    out = torch.empty(pairs, experts.n, dtype=native.dtype)
+    native.function("iso_grouped_linear", "plppppllli")(
+        x.data_ptr(), stride, rows if gather else 0, offsets, experts.data.data_ptr(), out.data_ptr(),
+        experts.e, experts.n, experts.k, native.threads,
+    )  # fmt: skip
+    return out
