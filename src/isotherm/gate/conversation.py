@@ -1,0 +1,58 @@
+"""From a case and the answers recorded so far to the next request's body."""
+
+from typing import Any
+
+from isotherm.gate.answer import Answer
+from isotherm.gate.case import Case, ToolResult
+
+FIXED: dict[str, Any] = {
+    "temperature": 0,
+    "logprobs": True,
+    "top_logprobs": 20,
+    "return_token_ids": True,
+    "max_tokens": 48,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+}
+"""What every request asks for unless its case says otherwise."""
+
+Message = dict[str, Any]
+
+
+def request_body(case: Case, recorded: tuple[Answer, ...]) -> dict[str, Any]:
+    """The body of the turn that follows the `recorded` answers, which are the reference run's, the same for every arm."""
+    messages = list(case.messages)
+    for answer, results in zip(recorded, case.follow_ups, strict=False):
+        messages += [_assistant(answer), *_results(answer, results)]
+    body = FIXED | dict(case.params) | {"messages": messages}
+    return body | {"tools": list(case.tools)} if case.tools else body
+
+
+def _assistant(answer: Answer) -> Message:
+    message: Message = {"role": "assistant", "content": answer.text}
+    if answer.reasoning:
+        message["reasoning_content"] = answer.reasoning
+    if answer.tool_calls:
+        message["tool_calls"] = [
+            {"id": _call_id(i), "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for i, call in enumerate(answer.tool_calls)
+        ]
+    return message
+
+
+def _results(answer: Answer, results: tuple[ToolResult, ...]) -> list[Message]:
+    """A tool message for every call, or, when the answer called nothing, the results told by the user."""
+    if not answer.tool_calls:
+        told = " ".join(f"The result of {result.name} is: {result.content}" for result in results)
+        return [{"role": "user", "content": told}]
+    left, messages = list(results), []
+    for i, call in enumerate(answer.tool_calls):
+        result = next((result for result in left if result.name == call.name), left[0] if left else results[-1])
+        if result in left:
+            left.remove(result)
+        messages.append({"role": "tool", "tool_call_id": _call_id(i), "content": result.content})
+    return messages
+
+
+def _call_id(index: int) -> str:
+    return f"call_{index}"
