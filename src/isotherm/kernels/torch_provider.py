@@ -6,13 +6,17 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from isotherm.kernels.api import RopeTable
+from isotherm.kernels.activation import torch_form as activation
+from isotherm.kernels.api import Experts, Groups, Linear, RopeTable, Routing
 from isotherm.kernels.attention import torch_form as attention
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution import torch_form as convolution
+from isotherm.kernels.experts import torch_form as experts_t
 from isotherm.kernels.gated_delta import torch_form as delta
+from isotherm.kernels.linear import torch_form as linear
 from isotherm.kernels.norm import torch_form as norm
 from isotherm.kernels.rope import torch_form as rope
+from isotherm.kernels.routing import torch_form as routing_t
 from isotherm.kernels.sampling import torch_form as sampling
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
 
@@ -43,13 +47,55 @@ class TorchKernels:
             "torch": torch.__version__,
         }
 
-    # norms
+    # weights
+
+    def pack(self, weight: Tensor) -> Linear:
+        return linear.pack(self.dtype, weight)
+
+    def pack_experts(self, weight: Tensor) -> Experts:
+        return experts_t.pack_experts(self.dtype, weight)
+
+    def embed(self, tokens: Tensor, table: Linear) -> Tensor:
+        return linear.embed(self.dtype, tokens, table)
+
+    def linear(self, x: Tensor, weight: Linear, residual: Tensor | None = None) -> Tensor:
+        return linear.linear(self.dtype, x, weight, residual)
+
+    def logits(self, x: Tensor, weight: Linear) -> Tensor:
+        return linear.logits(x, weight)
+
+    # rows
 
     def rms_norm(self, x: Tensor, weight: Tensor, eps: float) -> Tensor:
         return norm.rms_norm(self.dtype, x, weight, eps)
 
     def gated_rms_norm(self, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
         return norm.gated_rms_norm(self.dtype, x, gate, weight, eps)
+
+    def silu_mul(self, gate_up: Tensor) -> Tensor:
+        return activation.silu_mul(self.dtype, gate_up)
+
+    def sigmoid_mul(self, x: Tensor, gate: Tensor) -> Tensor:
+        return activation.sigmoid_mul(self.dtype, x, gate)
+
+    # experts
+
+    def route(self, logits: Tensor, k: int, renormalize: bool) -> Routing:
+        return routing_t.route(logits, k, renormalize)
+
+    def grouped_linear(self, x: Tensor, experts: Experts, groups: Groups, gather: bool) -> Tensor:
+        return experts_t.grouped_linear(self.dtype, x, experts, groups, gather)
+
+    def combine(
+        self,
+        pairs: Tensor,
+        routing: Routing,
+        groups: Groups,
+        shared: Tensor | None,
+        shared_gate: Tensor | None,
+        residual: Tensor,
+    ) -> Tensor:
+        return routing_t.combine(self.dtype, pairs, routing, groups, shared, shared_gate, residual)
 
     # operations over a sequence
 
