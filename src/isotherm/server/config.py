@@ -1,0 +1,44 @@
+"""What the server is told at start."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from isotherm.core.errors import ConfigError
+from isotherm.server.defaults import SamplingDefaults
+
+ToolFormat = Literal["qwen3_coder", "hermes"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Settings of the HTTP side; the flags of `isotherm serve` have the same names.
+
+    served_model_names: what `model` may be; the first is used in responses. api_key: any of them is accepted; empty for none.
+    tool_call_parser: the format in which the model writes tool calls. reasoning_parser: not None when the model writes its
+    reasoning between think tags. max_body_bytes: a larger request body is a 413. default_sampling: the checkpoint's own.
+    """
+
+    served_model_names: tuple[str, ...]
+    host: str = "127.0.0.1"
+    port: int = 8000
+    api_key: tuple[str, ...] = field(default=(), repr=False)
+    enable_auto_tool_choice: bool = False
+    tool_call_parser: ToolFormat | None = None
+    reasoning_parser: str | None = None
+    max_body_bytes: int = 16 * 1024 * 1024
+    default_sampling: SamplingDefaults = field(default_factory=SamplingDefaults)
+
+    def __post_init__(self) -> None:
+        if not self.served_model_names:
+            raise ConfigError("served_model_name", "at least one name is needed")
+        if any(not key for key in self.api_key):
+            raise ConfigError("api_key", "a key must not be empty")
+        if self.max_body_bytes < 1:
+            raise ConfigError("max_body_bytes", f"must be at least 1, got {self.max_body_bytes}")
+        if self.enable_auto_tool_choice and self.tool_call_parser is None:
+            raise ConfigError("enable_auto_tool_choice", "needs --tool-call-parser")
+
+    @property
+    def tool_format(self) -> ToolFormat | None:
+        """The format in which tool calls are looked for, when a request may have tools at all."""
+        return self.tool_call_parser if self.enable_auto_tool_choice else None

@@ -1,0 +1,93 @@
+"""Prometheus metrics with vLLM's names, the prefix `isotherm:` in place of `vllm:`."""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from isotherm.core.stats import EngineInfo, EngineStats
+
+_FIRST = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160)
+_BETWEEN = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+_WHOLE = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640)
+_LABELS = ("model_name",)
+
+
+class EngineCollector(Collector):
+    """The engine's gauges and counters, as of the last `stats` that was set."""
+
+    def __init__(self, model: str, info: EngineInfo):
+        self._model = model
+        self._info = info
+        self.stats = EngineStats()
+
+    def collect(self) -> Iterator[Metric]:
+        """Called by the registry."""
+        s = self.stats
+        yield self._gauge("num_requests_running", "Requests in the running batch.", s.running)
+        yield self._gauge("num_requests_waiting", "Requests that wait for admission.", s.waiting)
+        used = s.blocks_used / max(self._info.blocks, 1)
+        yield self._gauge("kv_cache_usage_perc", "Fraction of KV blocks in use; 1 is full.", used)
+        slots = s.slots_used / max(self._info.slots, 1)
+        yield self._gauge("state_slot_usage_perc", "Fraction of state slots in use; 1 is full.", slots)
+        for name, text, value in (
+            ("prompt_tokens", "Prompt tokens processed.", s.prompt_tokens),
+            ("generation_tokens", "Tokens generated.", s.generation_tokens),
+            ("num_preemptions", "Preemptions.", s.preemptions),
+            ("prefix_cache_queries", "Prompt tokens looked up in the prefix cache.", s.cache_queries),
+            ("prefix_cache_hits", "Prompt tokens that were skipped.", s.cache_hits),
+            ("prefix_cache_matched", "Requests whose first block the cache held.", s.matched),
+            ("prefix_cache_restored", "Requests that skipped tokens.", s.restored),
+            ("prefix_cache_evicted_blocks", "Blocks evicted.", s.evicted_blocks),
+            ("prefix_cache_evicted_snapshots", "Snapshots evicted.", s.evicted_snapshots),
+        ):
+            family = CounterMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
+            family.add_metric((self._model,), value)
+            yield family
+        yield self._declined()
+
+    def _gauge(self, name: str, text: str, value: float) -> GaugeMetricFamily:
+        family = GaugeMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
+        family.add_metric((self._model,), value)
+        return family
+
+    def _declined(self) -> CounterMetricFamily:
+        text = "Requests that skipped nothing, by reason."
+        family = CounterMetricFamily("isotherm:prefix_cache_declined", text, labels=(*_LABELS, "reason"))
+        for reason, count in sorted(self.stats.declined.items()):
+            family.add_metric((self._model, reason), count)
+        return family
+
+
+class Metrics:
+    """A registry of its own. What the server measures is observed here; what the engine counts is read from its stats."""
+
+    def __init__(self, model: str, info: EngineInfo):
+        self._registry = CollectorRegistry()
+        self._engine = EngineCollector(model, info)
+        self._registry.register(self._engine)
+        self._model = model
+        self.first_token = self._histogram("time_to_first_token_seconds", "From arrival to the first token.", _FIRST)
+        self.between_tokens = self._histogram("inter_token_latency_seconds", "Between two tokens.", _BETWEEN)
+        self.whole = self._histogram("e2e_request_latency_seconds", "From arrival to the last token.", _WHOLE)
+        self._success = Counter(
+            "isotherm:request_success",
+            "Choices that ended, by reason.",
+            (*_LABELS, "finished_reason"),
+            registry=self._registry,
+        )
+
+    def finished(self, reason: str) -> None:
+        """Count one choice that ended."""
+        self._success.labels(self._model, reason).inc()
+
+    def render(self, stats: EngineStats | None) -> bytes:
+        """The text that a scraper reads. stats: None keeps the engine's last known numbers."""
+        if stats is not None:
+            self._engine.stats = stats
+        return generate_latest(self._registry)
+
+    def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+        family = Histogram(f"isotherm:{name}", text, _LABELS, buckets=buckets, registry=self._registry)
+        return family.labels(self._model)
