@@ -1,1 +1,1 @@
-""""""
+"""The bench: how fast is a server? Measured over HTTP, on random token ids."""

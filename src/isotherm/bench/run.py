@@ -1,0 +1,62 @@
+"""Running the bench against a server of our own, started for it, or against any by URL."""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from isotherm.bench.client import BenchClient, BenchError
+from isotherm.bench.measure import measure
+from isotherm.bench.report import BenchReport, Note
+from isotherm.bench.workload import UNKNOWN_VOCABULARY, Prompts, Workload
+from isotherm.gate.process import StartError, free_port, running_server
+
+
+@dataclass(frozen=True, slots=True)
+class BenchConfig:
+    """base_url: of any OpenAI-compatible server that takes token ids as prompts; "" starts one of ours with `model`.
+
+    served_model: its name there, "" for the first that it lists. vocabulary: how many token ids it knows, 0 to ask it.
+    serve_command, serve_args: how our own is launched.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    served_model: str = ""
+    api_key: str = ""
+    vocabulary: int = 0
+    workload: Workload = field(default_factory=Workload)
+    serve_command: tuple[str, ...] = (sys.executable, "-m", "isotherm", "serve")
+    serve_args: tuple[str, ...] = ()
+    start_timeout_s: float = 180.0
+    request_timeout_s: float = 1200.0
+
+
+def run_bench(config: BenchConfig, note: Note | None = None) -> BenchReport:
+    """Measure. `note` is told what is being measured. Raises BenchError when the server cannot be started or used."""
+    tell = note or (lambda what: None)
+    if config.base_url:
+        return asyncio.run(_measure(config, config.base_url, tell))
+    port, logs = free_port(), Path(tempfile.mkdtemp(prefix="isotherm-bench-"))
+    model = (config.model,) if config.model else ()
+    command = [*config.serve_command, *model, "--port", str(port), *config.serve_args]
+    tell("starting a server")
+    try:
+        with running_server(command, port, logs / "serve.log", config.start_timeout_s) as url:
+            report = asyncio.run(_measure(config, url, tell))
+    except StartError as error:
+        raise BenchError(str(error)) from error
+    shutil.rmtree(logs)
+    return report
+
+
+async def _measure(config: BenchConfig, base_url: str, note: Note) -> BenchReport:
+    async with BenchClient(base_url, config.request_timeout_s, config.served_model, config.api_key) as client:
+        version = await client.version()
+        known = version.get("vocab_size")
+        vocabulary = config.vocabulary or (known if isinstance(known, int) else UNKNOWN_VOCABULARY)
+        report = await measure(client, config.workload, Prompts(vocabulary, config.workload.seed), note)
+    build = version.get("build") or {}
+    return replace(report, build={str(key): str(value) for key, value in build.items()})

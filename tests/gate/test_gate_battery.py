@@ -1,0 +1,77 @@
+"""The batteries have the shape that was promised, and the second turn is built from what was recorded."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from isotherm.gate.answer import Answer, ToolCall
+from isotherm.gate.battery import ordered_slots
+from isotherm.gate.case import Case, ToolResult, load_battery
+from isotherm.gate.conversation import request_body
+
+QUESTION = {"role": "user", "content": "How cold is it?"}
+TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+
+
+def test_battery_a_has_23_cases_and_26_responses_with_one_negative_temperature() -> None:
+    cases = load_battery("a")
+    assert (len(cases), sum(case.turns for case in cases)) == (23, 26)
+    trips = [case for case in cases if case.follow_ups]
+    assert len(trips) == 3
+    results = [result for case in trips for results in case.follow_ups for result in results]
+    assert [json.loads(r.content)["temperature"] < 0 for r in results if r.name == "get_weather"] == [True]
+
+
+def test_battery_b_has_12_cases_and_24_responses_behind_one_long_preamble() -> None:
+    cases = load_battery("b")
+    assert (len(cases), sum(case.turns for case in cases)) == (12, 24)
+    assert len({(case.messages[0]["content"], json.dumps(case.tools)) for case in cases}) == 1
+    assert cases[0].messages[0]["role"] == "system" and len(cases[0].messages[0]["content"]) > 5000
+
+
+def test_every_result_answers_a_tool_that_the_case_offers() -> None:
+    for case in load_battery("a") + load_battery("b"):
+        offered = {tool["function"]["name"] for tool in case.tools}
+        assert offered and all(result.name in offered for results in case.follow_ups for result in results), case.id
+
+
+def test_all_first_turns_are_sent_before_any_second_turn() -> None:
+    turns = [slot.turn for slot in ordered_slots(("a",))]
+    assert turns == [0] * 23 + [1] * 3
+
+
+def test_each_recorded_call_gets_the_result_of_its_tool() -> None:
+    results = (ToolResult("get_time", "noon"), ToolResult("get_weather", "-4"))
+    case = Case("one", (QUESTION,), (TOOL,), (results,))
+    calls = (ToolCall("get_weather", '{"city":"Oslo"}'), ToolCall("get_time", "{}"), ToolCall("other", "{}"))
+    messages = request_body(case, (Answer(text="Let me see.", tool_calls=calls),))["messages"]
+    assert messages[1]["content"] == "Let me see."
+    assert messages[1]["tool_calls"][0]["function"] == {"name": "get_weather", "arguments": '{"city":"Oslo"}'}
+    assert [message["content"] for message in messages[2:]] == ["-4", "noon", "-4"]
+    assert [m["tool_call_id"] for m in messages[2:]] == [call["id"] for call in messages[1]["tool_calls"]]
+
+
+def test_when_the_recorded_answer_called_nothing_the_user_tells_the_result() -> None:
+    case = Case("one", (QUESTION,), (TOOL,), ((ToolResult("get_weather", "-4"),),))
+    messages = request_body(case, (Answer(text="It is cold."),))["messages"]
+    assert messages[1:] == [
+        {"role": "assistant", "content": "It is cold."},
+        {"role": "user", "content": "The result of get_weather is: -4"},
+    ]
+
+
+def test_every_request_is_greedy_streamed_and_asks_for_ids_and_twenty_logprobs() -> None:
+    body = request_body(Case("one", (QUESTION,), (), params=(("max_tokens", 7),)), ())
+    assert body["temperature"] == 0 and body["stream"] and body["return_token_ids"]
+    assert body["logprobs"] is True and body["top_logprobs"] == 20
+    assert body["max_tokens"] == 7 and "tools" not in body
+
+
+def test_a_case_that_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"id": "one", "messages": []}\n{"id": "two"}\n')
+    with pytest.raises(ValueError, match=r"mine\.jsonl, line 2: KeyError: 'messages'"):
+        load_battery(str(path))
+    with pytest.raises(ValueError, match="no battery 'nothing'"):
+        load_battery("nothing")
