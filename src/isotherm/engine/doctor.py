@@ -2,13 +2,13 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
 from isotherm.core.config import DType, Provider
-from isotherm.kernels.load import load_kernels
+from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
 from isotherm.model.load import context_length, load_decoder
 from isotherm.runner.forward import logits_of
@@ -39,12 +39,11 @@ def check_exactness(decoder: Decoder, length: int = 200, seed: int = 0) -> Itera
     ):
         different = int((logits_of(decoder, tokens, cuts) != whole).any(dim=1).sum())
         yield Check(name, different == 0, f"{different} of {length} rows of logits differ")
-    threads = decoder.kernels.threads
-    for count in (1, 2, 3):
-        decoder.kernels.threads = count
-        different = int((logits_of(decoder, tokens) != whole).any(dim=1).sum())
-        yield Check(f"{count} threads = {threads} threads", different == 0, f"{different} of {length} rows differ")
-    decoder.kernels.threads = threads
+    for threads in (1, 2, 3):
+        other = replace(decoder, kernels=with_threads(decoder.kernels, threads))
+        different = int((logits_of(other, tokens) != whole).any(dim=1).sum())
+        name = f"{threads} threads = {decoder.kernels.threads} threads"
+        yield Check(name, different == 0, f"{different} of {length} rows of logits differ")
 
 
 def compare_with_transformers(

@@ -4,7 +4,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from isotherm.cache.prefix import PrefixCache
+from isotherm.cache import PrefixCache
 from isotherm.core.config import EngineConfig
 from isotherm.core.layout import Layout
 from isotherm.core.request import Output, Request
@@ -37,7 +37,8 @@ class Engine:
             hashing = pool.submit(weights_hash, folder)
             self.runner = Runner(load_decoder(folder, kernels, max_model_len), capacity)
             weights = hashing.result()
-        self.cache = PrefixCache(capacity.blocks - 1, capacity.slots - 1)
+        caching = config.cache.enable_prefix_caching
+        self.cache = PrefixCache(capacity.blocks - 1, capacity.slots - 1, enabled=caching)
         layout = Layout(snapshot_interval=config.cache.snapshot_interval)
         self.scheduler = Scheduler(limits, self.cache, layout, vocabulary, max_model_len)
         self.info = EngineInfo(
@@ -46,7 +47,7 @@ class Engine:
             blocks=capacity.blocks - 1,
             slots=capacity.slots - 1,
             snapshot_interval=layout.snapshot_interval,
-            prefix_caching=config.cache.enable_prefix_caching,
+            prefix_caching=caching,
             build=build_fingerprint(kernels, weights),
         )
 

@@ -122,8 +122,9 @@ class EngineProcess:
             raise EngineDeadError(f"the engine's process ended with code {self._process.exitcode}") from None
         if isinstance(first, IsothermError):
             raise first
-        self.info: EngineInfo = first
-        return self.info
+        assert isinstance(first, EngineInfo)
+        self.info = first
+        return first
 
     def attach(self) -> None:
         """Bind to the running event loop and start the two threads."""

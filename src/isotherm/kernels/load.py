@@ -38,3 +38,10 @@ def load_kernels(
         return cast(Kernels, TorchKernels(chosen, count))
     _LOG.info("kernels: C for %s, %s, %d threads, %s", target, chosen, count, native.build.compiler)
     return cast(Kernels, CKernels(native))
+
+
+def with_threads(kernels: Kernels, threads: int) -> Kernels:
+    """The same build on another number of threads: it reads the same packed weights, and gives the same bits."""
+    if isinstance(kernels, CKernels):
+        return cast(Kernels, CKernels(Library(kernels.native.build, threads)))
+    return cast(Kernels, TorchKernels(kernels.dtype, threads))
