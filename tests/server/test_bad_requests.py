@@ -80,6 +80,7 @@ CHAT: list[tuple[str, Any]] = [
     ("modalities", ["text", "audio"]),
     ("continue_final_message", True),
     ("echo", True),
+    ("add_special_tokens", True),
     ("prompt", "Hi"),
 ]
 COMPLETION: list[tuple[str, Any]] = [
@@ -94,6 +95,7 @@ COMPLETION: list[tuple[str, Any]] = [
     ("messages", HI),
     ("tools", [WEATHER]),
     ("max_completion_tokens", 5),
+    ("add_special_tokens", False),
 ]
 
 

@@ -27,9 +27,13 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Choice i of prompt p is request p * n + i, which is also its index in the response. n: choices a prompt."""
+    """Choice i of prompt p is request p * n + i, which is also its index in the response. n: choices a prompt.
+
+    arrived: time.perf_counter() when the body had been read. created: Unix seconds.
+    """
 
     id: str
+    arrived: float
     created: int
     model: str
     n: int
@@ -46,7 +50,7 @@ class Call:
         return self.prompts[index // self.n]
 
 
-def make_call(kind: str, model: str, body: GenerationBody, prompts: tuple[Prompt, ...]) -> Call:
+def make_call(kind: str, arrived: float, model: str, body: GenerationBody, prompts: tuple[Prompt, ...]) -> Call:
     """kind: the prefix of the call's id. All choices share one seed, drawn here when the caller gave none."""
     call_id, n, seed = f"{kind}-{secrets.token_hex(16)}", choices(body), draw_seed(body)
     requests = tuple(
@@ -63,4 +67,4 @@ def make_call(kind: str, model: str, body: GenerationBody, prompts: tuple[Prompt
         for place, prompt in enumerate(prompts)
         for choice in range(n)
     )
-    return Call(call_id, int(time.time()), model, n, prompts, requests)
+    return Call(call_id, arrived, int(time.time()), model, n, prompts, requests)

@@ -1,12 +1,12 @@
 """The body of POST /v1/chat/completions."""
 
-from typing import Any
+from typing import Any, Literal
 
 from isotherm.server.body import GenerationBody
 
 
 class ChatBody(GenerationBody):
-    """Messages and tools are checked in `messages` and `tools`."""
+    """add_special_tokens: a template writes its own."""
 
     messages: list[dict[str, Any]]
     max_completion_tokens: int | None = None
@@ -18,3 +18,4 @@ class ChatBody(GenerationBody):
     chat_template_kwargs: dict[str, Any] | None = None
     add_generation_prompt: bool | None = None
     include_reasoning: bool | None = None
+    add_special_tokens: Literal[False] | None = None

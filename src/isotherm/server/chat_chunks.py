@@ -30,13 +30,8 @@ class ChatChunks:
         """See shape.Chunks."""
         chunks = [] if self._begun[index] else [self._begin(index)]
         reader = self._readers[index]
-        delta = self._delta(reader.read(output))
-        choice = self._choice(index, delta)
-        if self._shape.logprobs and output.logprobs:
-            choice["logprobs"] = {"content": self._writer.entries(output.logprobs), "refusal": None}
-        if self._shape.token_ids and output.tokens:
-            choice["token_ids"] = output.tokens
-        if delta or len(choice) > 4 or choice["logprobs"] is not None:
+        choice = self._choice(index, self._delta(reader.read(output)))
+        if self._annotate(choice, output) or choice["delta"]:
             chunks.append(self._chunk(choice))
         if output.finish_reason is not None:
             last = self._choice(index, {})
@@ -44,6 +39,16 @@ class ChatChunks:
             last["stop_reason"] = output.stop_reason
             chunks.append(self._chunk(last))
         return chunks
+
+    def _annotate(self, choice: dict[str, Any], output: Output) -> bool:
+        """Add what is told of each token; whether there was anything to add."""
+        scored = self._shape.logprobs and bool(output.logprobs)
+        if scored:
+            choice["logprobs"] = {"content": self._writer.entries(output.logprobs), "refusal": None}
+        named = self._shape.token_ids and bool(output.tokens)
+        if named:
+            choice["token_ids"] = output.tokens
+        return scored or named
 
     def _begin(self, index: int) -> dict[str, Any]:
         self._begun[index] = True

@@ -1,5 +1,7 @@
 """POST /v1/chat/completions."""
 
+import time
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,7 +27,7 @@ def chat_routes(service: Service) -> APIRouter:
     @router.post("/v1/chat/completions", openapi_extra=body_schema(ChatBody))
     async def chat_completions(request: Request) -> Response:
         """Answer a chat."""
-        data = await read_body(request)
+        data, arrived = await read_body(request), time.perf_counter()
         body = ChatBody.parse(data)
         model = service.model(body.model)
         options = stream_options(body)
@@ -33,7 +35,7 @@ def chat_routes(service: Service) -> APIRouter:
         check_salt(body)
         called = check_tools(body, service.config)
         prompt = await service.text.run(len(data), lambda: chat_prompt(service, body))
-        call = make_call("chatcmpl", model, body, (prompt,))
+        call = make_call("chatcmpl", arrived, model, body, (prompt,))
         shape = ChatShape(
             call=call,
             tokenizer=service.tokenizer,

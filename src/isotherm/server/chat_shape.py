@@ -7,7 +7,7 @@ from isotherm.server.call import Call
 from isotherm.server.choice import ChoiceReader
 from isotherm.server.logprobs import ChatLogprobs
 from isotherm.server.token_text import TokenText
-from isotherm.text.output import OutputParser
+from isotherm.text.output import OutputParser, ToolFormatName
 from isotherm.text.tokenizer import Tokenizer
 
 
@@ -23,7 +23,7 @@ class ChatShape:
     token_text: TokenText
     fingerprint: str
     tools: list[dict[str, Any]] | None
-    tool_format: Any
+    tool_format: ToolFormatName | None
     reasoning: bool
     include_reasoning: bool
     token_ids: bool

@@ -1,5 +1,7 @@
 """POST /v1/completions."""
 
+import time
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,14 +26,14 @@ def completion_routes(service: Service) -> APIRouter:
     @router.post("/v1/completions", openapi_extra=body_schema(CompletionBody))
     async def completions(request: Request) -> Response:
         """Continue a prompt."""
-        data = await read_body(request)
+        data, arrived = await read_body(request), time.perf_counter()
         body = CompletionBody.parse(data)
         model = service.model(body.model)
         options = stream_options(body)
         check_response_format(body)
         check_salt(body)
         prompts = await service.text.run(len(data), lambda: completion_prompts(service, body))
-        call = make_call("cmpl", model, body, prompts)
+        call = make_call("cmpl", arrived, model, body, prompts)
         shape = CompletionShape(
             call=call,
             tokenizer=service.tokenizer,

@@ -1,12 +1,10 @@
 """What the server is told at start."""
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from isotherm.core.errors import ConfigError
 from isotherm.server.defaults import SamplingDefaults
-
-ToolFormat = Literal["qwen3_coder", "hermes"]
+from isotherm.text.output import REASONING_FORMATS, TOOL_FORMATS, ToolFormatName
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class ServerConfig:
     port: int = 8000
     api_key: tuple[str, ...] = field(default=(), repr=False)
     enable_auto_tool_choice: bool = False
-    tool_call_parser: ToolFormat | None = None
+    tool_call_parser: ToolFormatName | None = None
     reasoning_parser: str | None = None
     max_body_bytes: int = 16 * 1024 * 1024
     default_sampling: SamplingDefaults = field(default_factory=SamplingDefaults)
@@ -35,10 +33,17 @@ class ServerConfig:
             raise ConfigError("api_key", "a key must not be empty")
         if self.max_body_bytes < 1:
             raise ConfigError("max_body_bytes", f"must be at least 1, got {self.max_body_bytes}")
+        if self.tool_call_parser not in (None, *TOOL_FORMATS):
+            raise ConfigError(
+                "tool_call_parser", f"must be one of {', '.join(TOOL_FORMATS)}, got {self.tool_call_parser}"
+            )
+        if self.reasoning_parser not in (None, *REASONING_FORMATS):
+            allowed = ", ".join(REASONING_FORMATS)
+            raise ConfigError("reasoning_parser", f"must be one of {allowed}, got {self.reasoning_parser}")
         if self.enable_auto_tool_choice and self.tool_call_parser is None:
             raise ConfigError("enable_auto_tool_choice", "needs --tool-call-parser")
 
     @property
-    def tool_format(self) -> ToolFormat | None:
+    def tool_format(self) -> ToolFormatName | None:
         """The format in which tool calls are looked for, when a request may have tools at all."""
         return self.tool_call_parser if self.enable_auto_tool_choice else None

@@ -18,7 +18,7 @@ class CallRecord:
         self.usage = Usage(call)
         self._id = call.id
         self._metrics = metrics
-        self._started = time.perf_counter()
+        self._started = call.arrived
         self._last: list[float | None] = [None] * len(call.requests)
         self._reasons: list[str] = ["abort"] * len(call.requests)
         self._first: float | None = None
