@@ -12,6 +12,11 @@ def float32_bits(value: float) -> int:
         return int.from_bytes(struct.pack("<d", value), "little")
 
 
+def float32_value(bits: int) -> float:
+    """The number that has these float32 bits."""
+    return float(struct.unpack("<f", (bits & 0xFFFFFFFF).to_bytes(4, "little"))[0])
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call as the server gave it. arguments: the raw text. The id is left out: servers draw it at random."""

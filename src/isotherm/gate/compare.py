@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from isotherm.gate.answer import Answer, TokenScore
+from isotherm.gate.answer import Answer, TokenScore, float32_value
 
 Kind = Literal["text", "bits", "missing", "error"]
 Verdict = Literal["equal", "bits differ", "text differs", "missing", "error"]
@@ -102,15 +102,43 @@ def _ids(reference: Answer, answer: Answer) -> Iterator[Difference]:
 def _scores(reference: Answer, answer: Answer) -> Iterator[Difference]:
     """The first differing log-probability. A missing entry is reported by `missing`."""
     for place, (expected, actual) in enumerate(zip(reference.scores, answer.scores, strict=False)):
-        if expected != actual:
-            yield Difference("bits", "logprobs", show_score(expected), show_score(actual), place)
+        if difference := score_difference(expected, actual, place):
+            yield difference
             return
 
 
-def show_score(score: TokenScore) -> str:
-    """A token's bits and those of the likeliest tokens, in hexadecimal, to be read beside another's."""
-    top = " ".join(f"{token!r}:{bits:08x}" for token, bits in score.top)
-    return f"{score.token!r}:{score.bits:08x} of {top}"
+def score_difference(expected: TokenScore, actual: TokenScore, place: int, by_name: bool = True) -> Difference | None:
+    """Where two scores of one token differ: only the entries that do, a few of them; None when they do not.
+
+    by_name: whether the likeliest tokens' texts are compared as well as their bits.
+    """
+    left, right = _entries(expected), _entries(actual)
+    numbers = range(max(len(left), len(right)))
+    differing = [i for i in numbers if _key(left, i, by_name) != _key(right, i, by_name)]
+    if not differing:
+        return None
+    few = differing[:_AROUND]
+    wanted, got = (", ".join(_show(side, i) for i in few) for side in (left, right))
+    return Difference("bits", "logprobs", wanted, got, place)
+
+
+def _entries(score: TokenScore) -> list[tuple[str, int]]:
+    """The chosen token first, then the likeliest ones."""
+    return [(score.token, score.bits), *score.top]
+
+
+def _key(entries: list[tuple[str, int]], index: int, by_name: bool) -> tuple[str, int] | int | None:
+    if index >= len(entries):
+        return None
+    return entries[index] if by_name else entries[index][1]
+
+
+def _show(entries: list[tuple[str, int]], index: int) -> str:
+    who = "chosen" if index == 0 else f"top {index}"
+    if index >= len(entries):
+        return f"{who} none"
+    token, bits = entries[index]
+    return f"{who} {token!r} {float32_value(bits):.9g} ({bits:08x})"
 
 
 def tokens_near(answer: Answer, place: int) -> str:

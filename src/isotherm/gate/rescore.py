@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from isotherm.gate.answer import Answer, TokenScore, float32_bits
-from isotherm.gate.compare import Comparison, Difference, show_score
+from isotherm.gate.compare import Comparison, Difference, score_difference
 
 TOP = 20
 
@@ -29,8 +29,8 @@ def _differences(sampled: Answer, scored: list[Any]) -> Iterator[Difference]:
             yield Difference("missing", "prompt_logprobs", f"an entry for token {token}", "none", place)
             return
         actual = _score(entry, token, len(expected.top))
-        if (expected.bits, _top_bits(expected)) != (actual.bits, _top_bits(actual)):
-            yield Difference("bits", "logprobs", show_score(expected), show_score(actual), place)
+        if difference := score_difference(expected, actual, place, by_name=False):
+            yield difference
             return
 
 
@@ -39,7 +39,3 @@ def _score(entry: dict[str, Any], token: int, top: int) -> TokenScore:
     pairs = tuple((str(value.get("decoded_token")), float32_bits(value["logprob"])) for value in likeliest)
     chosen = entry[str(token)]
     return TokenScore(str(chosen.get("decoded_token")), float32_bits(chosen["logprob"]), pairs)
-
-
-def _top_bits(score: TokenScore) -> tuple[int, ...]:
-    return tuple(bits for _, bits in score.top)

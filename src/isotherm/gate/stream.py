@@ -89,5 +89,11 @@ class StreamReader:
 
 def score(entry: dict[str, Any]) -> TokenScore:
     """A log-probability entry in OpenAI's shape."""
-    top = tuple((likely["token"], float32_bits(likely["logprob"])) for likely in entry.get("top_logprobs") or ())
-    return TokenScore(entry["token"], float32_bits(entry["logprob"]), top)
+    top = tuple((_name(likely), float32_bits(likely["logprob"])) for likely in entry.get("top_logprobs") or ())
+    return TokenScore(_name(entry), float32_bits(entry["logprob"]), top)
+
+
+def _name(entry: dict[str, Any]) -> str:
+    """The token's text, or its bytes where that is no whole text, so that parts of characters are told apart."""
+    text: str = entry["token"]
+    return f"bytes {bytes(entry['bytes']).hex()}" if "\ufffd" in text and entry.get("bytes") else text

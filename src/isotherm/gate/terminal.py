@@ -14,13 +14,13 @@ from isotherm.gate.result import ArmResult, GateReport, Response
 _COLUMNS = (
     ("arm", 9, "left"),
     ("setting", 14, "left"),
-    ("answers", 7, "right"),
+    ("resp.", 5, "right"),
     ("text≠", 5, "right"),
     ("bits≠", 5, "right"),
-    ("hits", 7, "right"),
-    ("cached tokens", 13, "right"),
-    ("TTFT p50", 9, "right"),
-    ("verdict", 8, "left"),
+    ("hits", 5, "right"),
+    ("cached", 11, "right"),
+    ("TTFT p50", 8, "right"),
+    ("verdict", 7, "left"),
 )
 _LONGEST = 1200
 _STYLES = {"pass": "green", "differs": "red", "missing": "red", "reach": "red", "error": "red"}
@@ -83,9 +83,13 @@ def _cells(result: ArmResult) -> tuple[Text, ...]:
         str(result.count("bits")),
         f"{result.hits}/{result.expected_hits}",
         f"{result.cached_tokens}/{result.expected_cached_tokens}",
-        "" if ttft is None else f"{ttft:.1f} ms",
+        "" if ttft is None else _time(ttft),
     )
     return (Text(result.arm.name), Text(result.arm.setting), *map(Text, numbers), Text(verdict, style=style))
+
+
+def _time(milliseconds: float) -> str:
+    return f"{milliseconds:.1f} ms" if milliseconds < 1000 else f"{milliseconds / 1e3:.2f} s"
 
 
 def print_report(report: GateReport, console: Console) -> None:
@@ -94,12 +98,8 @@ def print_report(report: GateReport, console: Console) -> None:
     for result in report.arms:
         if (hits := result.hit_ttft_ms_p50) and result.arm.concurrency == 1:
             warm, cold = hits
-            ratio = f"{cold / warm:.1f} times faster" if warm else ""
-            console.print(
-                Text(
-                    f"{result.arm.name}: the {result.hits} hits' first token {warm:.1f} ms, uncached {cold:.1f} ms, {ratio}"
-                )
-            )
+            times = f"{_time(warm)}, with caching off {_time(cold)}: {cold / warm:.1f} times faster" if warm else "0"
+            console.print(Text(f"{result.arm.name}: time to first token of the {result.hits} hits {times}"))
     for result in report.arms:
         _print_faults(result, console)
     if report.build:
