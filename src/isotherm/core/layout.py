@@ -22,13 +22,11 @@ class Layout:
         """Block boundaries of a prompt at which its prefill keeps snapshots, ascending.
 
         hint: tokens before the first user message. junction: the depth to which the cache held this prompt's blocks when
-        it arrived, a multiple of 64: where two prompts were seen to part. Both 0 when there is none.
+        it arrived, a multiple of 64: where two prompts were seen to part. Both 0 when there is none. A prompt of whole
+        blocks keeps two at its end: one for what continues it, one block earlier for itself asked again.
         """
-        points = {
-            block_floor(prompt_tokens),
-            block_floor(min(hint, prompt_tokens)),
-            min(junction, block_floor(prompt_tokens)),
-        }
+        end = block_floor(prompt_tokens)
+        points = {end, self.deepest_hit(prompt_tokens), block_floor(min(hint, prompt_tokens)), min(junction, end)}
         if self.snapshot_interval:
             points.update(range(self.snapshot_interval, prompt_tokens + 1, self.snapshot_interval))
         return tuple(sorted(point for point in points if point >= BLOCK))

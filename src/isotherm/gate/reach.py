@@ -93,7 +93,8 @@ class PublishedTree:
 
 
 def _snapshot_points(policy: Policy, prompt_tokens: int, hint: int, found: Lookup) -> Iterable[int]:
-    points = [policy.floor(prompt_tokens), policy.floor(min(hint, prompt_tokens)), found.junction]
+    end, deepest = policy.floor(prompt_tokens), policy.deepest(prompt_tokens)
+    points = [end, deepest, policy.floor(min(hint, prompt_tokens)), found.junction]
     if policy.interval:
         points += range(policy.interval, prompt_tokens + 1, policy.interval)
     return (point for point in points if point > found.hit)
