@@ -110,8 +110,9 @@ class Script:
 class FakeEngine:
     """Plays scripts, ended by the real stop rules. Records requests, and the ids of those closed early."""
 
-    def __init__(self) -> None:
-        self.info = INFO
+    def __init__(self, vocabulary: Vocabulary = VOCABULARY) -> None:
+        self.info = replace(INFO, vocab_size=len(vocabulary.token_bytes))
+        self.vocabulary = vocabulary
         self.reset()
 
     def reset(self) -> None:
@@ -122,6 +123,7 @@ class FakeEngine:
         self.dead = False
         self.closed = 0
         self.stats_delay = 0.0
+        self.stats_calls = 0
 
     def say(self, text: str, **fields: Any) -> None:
         """Answer every request with `text`."""
@@ -155,7 +157,7 @@ class FakeEngine:
             yield Output(request.id, finish_reason="error", error="logits were not finite")
 
     def _outputs(self, request: Request, script: Script) -> Iterator[Output]:
-        stop, limit, sent = StopMatcher(request.sampling, VOCABULARY), request.sampling.max_tokens, 0
+        stop, limit, sent = StopMatcher(request.sampling, self.vocabulary), request.sampling.max_tokens, 0
         first = {
             "cached_tokens": script.cached,
             "matched_tokens": script.cached,
@@ -191,6 +193,7 @@ class FakeEngine:
         if self.dead:
             raise EngineDeadError("gone")
         await asyncio.sleep(self.stats_delay)
+        self.stats_calls += 1
         return self.current
 
     async def close(self) -> None:
@@ -212,7 +215,7 @@ class Served:
 
     origin: str
     engine: FakeEngine
-    template: FakeTemplate
+    template: Any
 
     def until(self, condition: Callable[[], bool], seconds: float = 5.0) -> bool:
         """Wait for something to come true in the server's thread."""
@@ -227,11 +230,12 @@ class QueueFull(QueueFullError):
 
 
 @contextmanager
-def serving(**config: Any) -> Iterator[Served]:
-    """A server around fakes, in a thread."""
-    engine, template = FakeEngine(), FakeTemplate()
+def serving(tokenizer: Any = None, template: Any = None, **config: Any) -> Iterator[Served]:
+    """A server in a thread, around a fake engine and, unless real ones are given, a fake tokenizer and template."""
+    tokenizer, template = tokenizer or FakeTokenizer(), template or FakeTemplate()
+    engine = FakeEngine(tokenizer.vocabulary)
     settings = ServerConfig(**{"served_model_names": ("tiny", "other"), **config})
-    app = create_app(engine, FakeTokenizer(), template, settings)  # type: ignore[arg-type]
+    app = create_app(engine, tokenizer, template, settings)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -1,6 +1,7 @@
 """Chat streams, read by the openai client, and held against the same answer when it is not streamed."""
 
 import json
+import logging
 from typing import Any
 
 import httpx
@@ -86,6 +87,7 @@ def test_a_stream_says_what_the_whole_answer_says_however_it_is_cut(
     assert streamed["logprobs"] == choice.logprobs.content
     assert len(streamed["logprobs"]) == len(CALLS.encode()) + 1
     assert chunks[0].prompt_token_ids == whole.prompt_token_ids
+    assert whole.usage.completion_tokens == len(choice.token_ids)
 
 
 def test_text_that_may_be_a_stop_string_is_held_back_and_its_logprobs_are_not(
@@ -117,7 +119,10 @@ def test_an_error_before_the_first_token_has_its_status(client: openai.OpenAI, s
         client.chat.completions.create(model="tiny", messages=MESSAGES, stream=True)
 
 
-def test_an_error_inside_a_stream_is_an_event_and_then_the_stream_is_done(http: httpx.Client, served: Served) -> None:
+def test_an_error_inside_a_stream_is_an_event_and_then_the_stream_is_done(
+    http: httpx.Client, served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "isotherm.server")
     served.engine.say("Hello", error=RuntimeError("boom"), error_after=2)
     body = {"messages": MESSAGES, "stream": True}
     with http.stream("POST", "/v1/chat/completions", json=body) as response:
@@ -127,6 +132,7 @@ def test_an_error_inside_a_stream_is_an_event_and_then_the_stream_is_done(http: 
     assert json.loads(events[-2])["error"]["code"] == "internal_error"
     assert "boom" not in events[-2]
     assert events[-1] == "[DONE]"
+    assert "2 generated, finish error" in caplog.text
 
 
 def test_the_openai_client_raises_an_error_that_came_inside_a_stream(client: openai.OpenAI, served: Served) -> None:
