@@ -253,6 +253,12 @@ def test_no_arguments_are_an_empty_object(hermes: ChatTemplate) -> None:
     assert '"arguments": {}}' in hermes.prompt([USER, assistant_call(None), RESULT]).text
 
 
+def test_arguments_may_hold_line_breaks_as_models_write_them(xml: ChatTemplate, hermes: ChatTemplate) -> None:
+    arguments = '{"city": "a\nb"}'
+    assert "<parameter=city>\na\nb\n</parameter>" in xml.prompt([USER, assistant_call(arguments), RESULT]).text
+    assert arguments in hermes.prompt([USER, assistant_call(arguments), RESULT]).text
+
+
 def test_an_argument_may_have_any_name(xml: ChatTemplate) -> None:
     names = ("_written", "written", "items", "raw", "keys")
     made = xml.prompt([USER, assistant_call(json.dumps(dict.fromkeys(names, "v"))), RESULT])

@@ -102,6 +102,17 @@ def test_a_user_who_writes_every_noncharacter_is_refused(template: ChatTemplate)
         template.prompt([{"role": "user", "content": every}])
 
 
+def test_a_control_token_that_plain_text_would_become_is_refused(tmp_path: Path) -> None:
+    written = json.loads((write_folder(tmp_path, "{{ messages[0].content }}") / "tokenizer.json").read_text())
+    flags = {"special": True, "normalized": False, "single_word": False, "lstrip": False, "rstrip": False}
+    written["added_tokens"].append({"id": written["model"]["vocab"]["x"], "content": "x", **flags})
+    written["added_tokens"].sort(key=lambda entry: entry["id"])
+    (tmp_path / "tokenizer.json").write_text(json.dumps(written))
+    template = ChatTemplate.load(tmp_path, Tokenizer.load(tmp_path))
+    with pytest.raises(RequestError, match="'x' cannot be written as plain text"):
+        template.prompt([{"role": "user", "content": "x"}])
+
+
 def test_an_added_token_that_is_only_whitespace_stays_one(tmp_path: Path) -> None:
     written = json.loads(
         (write_folder(tmp_path, "a  b<|im_start|>{{ messages[0].content }}") / "tokenizer.json").read_text()

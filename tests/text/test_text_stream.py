@@ -78,6 +78,13 @@ def test_a_stop_string_that_did_not_stop_the_sequence_is_text() -> None:
     assert hold.finish("END") == ""
 
 
+def test_text_ends_at_the_match_that_ended_it_not_at_an_earlier_one() -> None:
+    hold = StopHold(("ab", "aabxabc"), include=False)
+    assert hold.push("aab") == ""  # min_tokens forbids this "ab"
+    assert hold.push("xab") == ""
+    assert hold.finish("ab") == "aabx"
+
+
 _LETTERS = st.text("ab", min_size=1, max_size=3)
 
 

@@ -13,6 +13,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers
 
 from isotherm.core.errors import CheckpointError, RequestError
+from isotherm.text.byte_level import token_bytes
 from isotherm.text.tokenizer import Tokenizer
 
 
@@ -42,6 +43,12 @@ def test_the_bytes_of_its_tokens_add_up_to_the_text(tokenizer: Tokenizer) -> Non
     table = tokenizer.vocabulary.token_bytes
     assert b"".join(table[id] for id in tokenizer.encode(text)) == text.encode()
     assert set(range(256)) <= {entry[0] for entry in table if len(entry) == 1}
+
+
+def test_a_token_with_a_character_that_stands_for_no_byte_is_its_own_text() -> None:
+    assert token_bytes("Ġaé") == b" a\xe9"
+    for text in ("a b", "\xad", "\x7f", "｜end｜"):
+        assert token_bytes(text) == text.encode()
 
 
 def test_only_special_tokens_are_special(tokenizer: Tokenizer) -> None:

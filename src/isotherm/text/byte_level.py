@@ -17,7 +17,7 @@ def byte_table() -> dict[int, int]:
 
 
 _OUTSIDE = 0xFFFF
-_TABLE = {point: _OUTSIDE for point in range(256)} | byte_table()
+_TABLE = dict.fromkeys(range(256), _OUTSIDE) | byte_table()
 """byte_table, with Latin-1 characters that stand for no byte sent to where they cannot be encoded as one."""
 
 
