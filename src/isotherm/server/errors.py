@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from isotherm.core.errors import EngineDeadError, NumericsError, QueueFullError, RequestError
+from isotherm.core.errors import EngineDeadError, IsothermError, NumericsError, QueueFullError, RequestError
 from isotherm.server.json_response import JsonResponse
 
 log = logging.getLogger("isotherm.server")
@@ -52,7 +52,7 @@ def bad_request(param: str, message: str, code: str = "invalid_value") -> ApiErr
 
 
 def as_api_error(error: Exception) -> ApiError:
-    """What a client is told of `error`. Unexpected errors are logged here, and told without detail."""
+    """What a client is told of `error`; of an unexpected one, no detail."""
     match error:
         case ApiError():
             return error
@@ -67,8 +67,14 @@ def as_api_error(error: Exception) -> ApiError:
             return ApiError(500, str(error), code="not_finite")
         case HTTPException():
             return ApiError(error.status_code, str(error.detail), headers=error.headers)
-    log.error("unexpected error", exc_info=error)
     return ApiError(500, "internal error; the server's log has the details", code="internal_error")
+
+
+def as_logged_api_error(error: Exception) -> ApiError:
+    """The same where nobody else will log an unexpected error: inside a stream."""
+    if not isinstance(error, ApiError | IsothermError):
+        log.error("unexpected error inside a stream", exc_info=error)
+    return as_api_error(error)
 
 
 def install(app: FastAPI) -> None:

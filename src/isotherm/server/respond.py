@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from isotherm.server.call import Call
 from isotherm.server.disconnect import ClientDisconnected, until_disconnect
-from isotherm.server.errors import as_api_error
+from isotherm.server.errors import as_logged_api_error
 from isotherm.server.json_response import encode
 from isotherm.server.merge import Batch, merged
 from isotherm.server.record import CallRecord
@@ -85,7 +85,7 @@ async def _events(
             yield event({**chunks.head(), "usage": record.usage.body()})
     except Exception as error:
         record.failed()
-        yield event(as_api_error(error).body())
+        yield event(as_logged_api_error(error).body())
     finally:
         _close(service, record)
     yield DONE
