@@ -92,7 +92,8 @@ class DictCache:
         salt, prefix = key
         above = max((depth for depth in range(1, len(prefix)) if (salt, prefix[:depth]) in self.slot), default=0)
         base, use = self.used[key]
-        return base + 64 * (len(prefix) - above), use
+        followers = sum(1 for other in self.block if other[0] == salt and other[1][:-1] == prefix)
+        return base + 64 * (len(prefix) - above) // (4 if followers == 1 else 1), use
 
     def _evict(self, candidates: list[Key]) -> None:
         if candidates:

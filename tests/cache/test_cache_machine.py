@@ -10,12 +10,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from isotherm.cache import Namespace, Place, PrefixCache
 from isotherm.core.plan import StateWrite
 
-BLOCKS, SLOTS, WRITERS = 12, 6, 3
+BLOCKS, SLOTS, WRITERS = 10, 4, 2
+WRITER = st.integers(0, WRITERS - 1)
 SALTS = st.sampled_from(["", "salt"])
 PROMPTS = st.text("abc", min_size=1, max_size=6)
 
 
-@dataclass
+@dataclass(eq=False)
 class Writer:
     """A live sequence: its symbols so far, its table, the slot of its last block, and how much is published."""
 
@@ -46,23 +47,48 @@ class CacheMachine(RuleBasedStateMachine):
         self.writers: list[Writer] = []
 
     @precondition(lambda self: len(self.writers) < WRITERS)
-    @rule(salt=SALTS, prompt=PROMPTS)
-    def admit(self, salt: str, prompt: str) -> None:
+    @rule(salt=SALTS, prompt=PROMPTS, count=st.integers(0, 3), publish=st.booleans())
+    def begin(self, salt: str, prompt: str, count: int, publish: bool) -> None:
+        writer = self._admit(salt, prompt)
+        self._compute(writer, count)
+        if publish:
+            self._publish(writer, snapshot=True)
+
+    @precondition(lambda self: self.writers)
+    @rule(which=WRITER, count=st.integers(1, 3), snapshot=st.booleans())
+    def go_on(self, which: int, count: int, snapshot: bool) -> None:
+        writer = self.writers[which % len(self.writers)]
+        self._compute(writer, count)
+        self._publish(writer, snapshot)
+
+    @precondition(lambda self: self.writers)
+    @rule(which=WRITER, suspect=st.booleans())
+    def end(self, which: int, suspect: bool) -> None:
+        self._retire(self.writers[which % len(self.writers)], suspect)
+
+    @rule(salt=SALTS, prompt=PROMPTS, step=st.integers(1, 6))
+    def serve(self, salt: str, prompt: str, step: int) -> None:
+        writer = self._admit(salt, prompt)
+        for _ in range(0, len(prompt), step):
+            self._compute(writer, step)
+            self._publish(writer, snapshot=True)
+        self._retire(writer, suspect=False)
+
+    def _admit(self, salt: str, prompt: str) -> Writer:
         limit = len(prompt) - 1
         hit = self.cache.lookup(Namespace("", salt), tokens(prompt), 64 * limit)
         assert (hit.tokens // 64, hit.matched // 64) == self.oracle.lookup(salt, prompt, limit)
         self.cache.pin(hit)
         self.cache.touch(hit)
-        self.writers.append(Writer(salt, prompt, list(hit.blocks), hit.slot, hit.place))
+        writer = Writer(salt, prompt, list(hit.blocks), hit.slot, hit.place)
+        self.writers.append(writer)
         self.oracle.held_blocks.update(hit.blocks)
         if hit.tokens:
             self.oracle.held_slots[hit.slot] += 1
             self.oracle.touch((salt, prompt[: hit.tokens // 64]))
+        return writer
 
-    @precondition(lambda self: self.writers)
-    @rule(data=st.data(), count=st.integers(1, 3))
-    def compute(self, data: st.DataObject, count: int) -> None:
-        writer = data.draw(st.sampled_from(self.writers))
+    def _compute(self, writer: Writer, count: int) -> None:
         count = min(count, len(writer.prompt) - len(writer.table))
         if not count:
             return
@@ -79,10 +105,7 @@ class CacheMachine(RuleBasedStateMachine):
             writer.slot = slot
             self.oracle.held_slots[slot] += 1
 
-    @precondition(lambda self: self.writers)
-    @rule(data=st.data(), snapshot=st.booleans())
-    def publish(self, data: st.DataObject, snapshot: bool) -> None:
-        writer = data.draw(st.sampled_from(self.writers))
+    def _publish(self, writer: Writer, snapshot: bool) -> None:
         first, depth = writer.published, len(writer.table)
         wanted = {depth: writer.slot} if snapshot and writer.slot and depth else {}
         writes = [StateWrite(64 * at, slot) for at, slot in wanted.items()]
@@ -94,10 +117,7 @@ class CacheMachine(RuleBasedStateMachine):
         writer.place = done.place
         writer.slot = wanted.get(depth, writer.slot)
 
-    @precondition(lambda self: self.writers)
-    @rule(data=st.data(), suspect=st.booleans())
-    def retire(self, data: st.DataObject, suspect: bool) -> None:
-        writer = data.draw(st.sampled_from(self.writers))
+    def _retire(self, writer: Writer, suspect: bool) -> None:
         self.writers.remove(writer)
         self.cache.release_blocks(tuple(writer.table))
         self.oracle.held_blocks.subtract(writer.table)
@@ -134,4 +154,4 @@ class CacheMachine(RuleBasedStateMachine):
 
 
 TestCacheAgainstDictionaries = CacheMachine.TestCase
-TestCacheAgainstDictionaries.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestCacheAgainstDictionaries.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)

@@ -1,6 +1,8 @@
 """GreedyDual over snapshots: what it saves against when it was used."""
 
-from isotherm.cache.eviction import EvictionOrder, tokens_saved
+import pytest
+
+from isotherm.cache.eviction import EvictionOrder, tokens_saved, worth
 from isotherm.cache.tree import Namespace, Node, RadixTree
 
 
@@ -79,11 +81,20 @@ def test_a_snapshot_is_worth_more_once_the_one_above_is_gone() -> None:
 
 def test_a_snapshot_is_worth_less_once_there_is_one_above() -> None:
     chain = Chain()
-    middle = chain.grow(None, 5)
+    middle = chain.grow(None, 9)
     below = chain.keep(chain.grow(middle, 1))
     other = chain.keep(chain.grow(None, 2))
     chain.keep(middle)
     assert [chain.evict(), chain.evict()] == [below, other]
+
+
+@pytest.mark.parametrize(("followers", "value"), [(0, 256), (1, 64), (2, 256), (3, 256)])
+def test_a_snapshot_that_everything_passed_through_is_worth_a_quarter(followers: int, value: int) -> None:
+    chain = Chain()
+    node = chain.keep(chain.grow(None, 4))
+    for _ in range(followers):
+        chain.grow(node, 1)
+    assert worth(node) == value
 
 
 def test_what_may_not_be_evicted_is_passed_over_and_stays() -> None:

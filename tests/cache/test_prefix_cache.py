@@ -94,6 +94,13 @@ def test_a_touch_keeps_what_is_used() -> None:
     assert (look(cache, "ab").tokens, look(cache, "cd").tokens) == (128, 0)
 
 
+def test_publishing_what_is_there_counts_as_using_it() -> None:
+    cache = PrefixCache(8, 3)
+    for symbols in ("ab", "cd", "ab", "ef", "gh"):
+        plant(cache, symbols, (2,))
+    assert (look(cache, "ab").tokens, look(cache, "cd").tokens) == (128, 0)
+
+
 def test_the_first_copy_is_kept_and_the_duplicate_freed() -> None:
     events = Events()
     cache = PrefixCache(10, 10, observer=events)
@@ -178,6 +185,15 @@ def test_a_snapshot_between_others_frees_no_block() -> None:
     plant(cache, "abcd", (1, 4))
     cache.allocate_slot()
     assert (cache.blocks.used, look(cache, "abcd").tokens) == (4, 256), "the one at 64 saves least and goes"
+
+
+def test_a_conversation_keeps_its_end_longest() -> None:
+    cache = PrefixCache(40, 4)
+    plant(cache, "abcdefghijkl", (4, 8, 10, 12))
+    for symbols, kept in (("xy", {4, 8, 12}), ("yz", {8, 12}), ("zx", {12})):
+        cache.touch(look(cache, "abcdefghijkl"))
+        plant(cache, symbols, (2,))
+        assert {depth for depth in range(1, 13) if look(cache, "abcdefghijkl"[:depth]).tokens == 64 * depth} == kept
 
 
 def test_blocks_that_a_sequence_leaves_without_a_snapshot_below_do_not_stay() -> None:

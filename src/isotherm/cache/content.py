@@ -27,6 +27,7 @@ class Content:
         node = self.tree.add(parent, tokens, block)
         self.blocks.keep(block)
         self._nodes[block] = node
+        self._reprice(parent)
         return node
 
     def add_snapshot(self, node: Node, slot: int) -> None:
@@ -99,7 +100,13 @@ class Content:
         self.slots.drop(slot)
 
     def _drop_block(self, node: Node) -> None:
-        block = node.block
+        block, parent = node.block, node.parent
         self.tree.remove(node)
         del self._nodes[block]
         self.blocks.drop(block)
+        self._reprice(parent)
+
+    def _reprice(self, node: Node | None) -> None:
+        """A node has more or fewer followers than before."""
+        if node is not None and node.has_snapshot:
+            self.order.reprice(node)

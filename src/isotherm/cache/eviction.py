@@ -7,9 +7,12 @@ from isotherm.cache.tree import Node
 
 Entry = tuple[int, int, int, Node]
 
+PASSED_THROUGH = 4
+"""How many times less a snapshot counts once everything that was ever seen to follow it went on the same way."""
+
 
 class EvictionOrder:
-    """Snapshots by priority: the clock when last used plus the tokens that would be computed again without it.
+    """Snapshots by priority: the clock when last used plus what the snapshot is worth.
 
     The clock is logical. It rises to the priority of each snapshot that is evicted, so that one which is not used falls
     behind, however much it saves. Ties go to the one used longest ago. Entries in the heap are never changed: a newer one
@@ -58,10 +61,14 @@ class EvictionOrder:
             heapq.heappush(self._heap, entry)
         return found
 
+    def reprice(self, node: Node) -> None:
+        """What follows the snapshot has changed."""
+        self._push(node)
+
     def _push(self, node: Node) -> None:
         self._entries += 1
         node.entry = self._entries
-        heapq.heappush(self._heap, (node.base + tokens_saved(node), node.used, node.entry, node))
+        heapq.heappush(self._heap, (node.base + worth(node), node.used, node.entry, node))
         if len(self._heap) > 2 * self._size + 64:
             self._heap = [entry for entry in self._heap if entry[3].entry == entry[2]]
             heapq.heapify(self._heap)
@@ -69,6 +76,16 @@ class EvictionOrder:
     def _reprice_below(self, node: Node) -> None:
         for below in nearest_below(node):
             self._push(below)
+
+
+def worth(node: Node) -> int:
+    """The tokens it saves, less where exactly one block follows.
+
+    A prompt uses the deepest snapshot on its way. One with nothing below is where a conversation goes on, one with several
+    blocks below is where prompts part; one with a single block below serves only a prompt that is the first to part there.
+    """
+    saved = tokens_saved(node)
+    return saved // PASSED_THROUGH if node.followers == 1 else saved
 
 
 def tokens_saved(node: Node) -> int:

@@ -42,6 +42,11 @@ class Node:
         """Whether the state at `end` is kept."""
         return self.slot != ZERO_SLOT
 
+    @property
+    def followers(self) -> int:
+        """How many nodes are directly below."""
+        return sum(map(len, self.children.values()))
+
     def offspring(self) -> "Iterator[Node]":
         """The nodes directly below."""
         for bucket in self.children.values():
