@@ -64,7 +64,12 @@ class Cache:
 
     def publish(self, prompt, generated, hint, hit, matched, interval):
         computed = prompt + generated[:-1]
-        points = {len(prompt) // 64 * 64, hint // 64 * 64, matched if matched > hit else 0}
+        points = {
+            len(prompt) // 64 * 64,
+            (len(prompt) - 1) // 64 * 64,
+            hint // 64 * 64,
+            matched if matched > hit else 0,
+        }
         points |= set(range(interval, len(prompt) + 1, interval))
         kept = {point for point in points if point > hit} | {len(computed) // 64 * 64}
         with self.lock:

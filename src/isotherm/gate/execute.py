@@ -98,6 +98,14 @@ def _policy(info: ServerInfo) -> Policy:
     return Policy(info.block, info.interval)
 
 
+def _check_build(expected: dict[str, str], actual: dict[str, str]) -> None:
+    """Bits are promised within one build only."""
+    parts = sorted(key for key in expected | actual if expected.get(key) != actual.get(key))
+    if parts:
+        told = ", ".join(f"{key} {expected.get(key)} became {actual.get(key)}" for key in parts)
+        raise ServerError(f"this server is another build than the reference's: {told}")
+
+
 def _check_caching(arm: Arm, info: ServerInfo) -> None:
     if info.caching is not None and info.caching != arm.caching:
         raise ServerError(f"arm {arm.name!r}: the server says that prefix_caching is {info.caching}")
