@@ -4,12 +4,19 @@ import torch
 from torch import Tensor
 
 from isotherm.kernels.activation import c as activation
-from isotherm.kernels.api import Experts, Groups, Linear, Routing
+from isotherm.kernels.api import Experts, Groups, Linear, RopeTable, Routing
+from isotherm.kernels.attention import c as attention
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.convolution import c as convolution
 from isotherm.kernels.experts import c as experts_c
+from isotherm.kernels.gated_delta import c as delta
 from isotherm.kernels.linear import c as linear
 from isotherm.kernels.native.library import Library
 from isotherm.kernels.norm import c as norm
+from isotherm.kernels.rope import c as rope
 from isotherm.kernels.routing import c as routing_c
+from isotherm.kernels.sampling import c as sampling
+from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
 
 
 class CKernels:
@@ -82,3 +89,44 @@ class CKernels:
         residual: Tensor,
     ) -> Tensor:
         return routing_c.combine(self.native, pairs, routing, groups, shared, shared_gate, residual)
+
+    # operations over a sequence
+
+    def conv_state(self, shape: ConvShape, slots: int, lanes: int) -> ConvState:
+        return convolution.conv_state(self.dtype, shape, slots, lanes)
+
+    def delta_state(self, shape: DeltaShape, slots: int, lanes: int) -> DeltaState:
+        return delta.delta_state(shape, slots, lanes)
+
+    def kv_store(self, shape: KVShape, blocks: int) -> KVStore:
+        return attention.kv_store(self.native, shape, blocks)
+
+    def norm_rope(self, x: Tensor, weight: Tensor, eps: float, positions: Tensor, table: RopeTable) -> Tensor:
+        return rope.norm_rope(self.native, x, weight, eps, positions, table)
+
+    def causal_conv(self, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
+        return convolution.causal_conv(self.native, batch, x, weight, state)
+
+    def gated_delta(
+        self, batch: Batch, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
+    ) -> Tensor:
+        return delta.gated_delta(self.native, batch, qkv, b, a, decay, dt_bias, state)
+
+    def write_kv(self, batch: Batch, k: Tensor, v: Tensor, store: KVStore) -> None:
+        attention.write_kv(self.native, batch, k, v, store)
+
+    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
+        return attention.attention(self.native, batch, q, store, scale)
+
+    # the choice of a token
+
+    def log_sum_exp(self, logits: Tensor) -> Tensor:
+        return sampling.log_sum_exp(self.native, logits)
+
+    def top(self, logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        return sampling.top(self.native, logits, k)
+
+    def sample(
+        self, logits: Tensor, temperature: float, top_k: int, top_p: float, min_p: float, key: tuple[int, int, int]
+    ) -> int:
+        return sampling.sample(self.native, logits, temperature, top_k, top_p, min_p, key)

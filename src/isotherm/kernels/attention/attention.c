@@ -1,0 +1,115 @@
+/* Attention over a batch: how strips and splits go to threads. Which way is taken changes no bit: a split's sums are made by
+   attend_split, and splits are merged in ascending order by merge, whoever does it. */
+#include "strip.h"
+
+static const long PARTIALS_LIMIT = 1L << 24; /* floats of split sums held at once */
+
+/* tokens: of a strip, at most, a power of two. offsets: the first strip of each segment, heads counted apart. */
+typedef struct {
+    const attention_t *at;
+    const batch_t *batch;
+    long tokens, count, rows, splits;
+    long *offsets;
+} plan_t;
+
+static plan_t plan_of(const attention_t *at, const batch_t *batch) {
+    plan_t plan = {at, batch, BLOCK, 0, 0, 1, malloc((size_t)(batch->segments + 1) * sizeof(long))};
+    while (plan.tokens > 1 && plan.tokens * at->group > STRIP_ROWS) plan.tokens /= 2;
+    long longest = 1;
+    for (long s = 0; s < batch->segments; s++) {
+        segment_t segment = segment_of(batch, s);
+        plan.offsets[s] = plan.count;
+        plan.count += ((segment.end - 1) / plan.tokens - segment.start / plan.tokens + 1) * at->shape.heads;
+        if (segment.end - segment.start > longest) longest = segment.end - segment.start;
+        if ((segment.end - 1) / SPLIT + 1 > plan.splits) plan.splits = (segment.end - 1) / SPLIT + 1;
+    }
+    plan.offsets[batch->segments] = plan.count;
+    plan.rows = (longest < plan.tokens ? longest : plan.tokens) * at->group;
+    return plan;
+}
+
+static strip_t strip_of(const plan_t *plan, long index) {
+    long s = 0, high = plan->batch->segments, heads = plan->at->shape.heads;
+    while (high - s > 1) {
+        long middle = (s + high) / 2;
+        if (plan->offsets[middle] <= index) s = middle;
+        else high = middle;
+    }
+    segment_t segment = segment_of(plan->batch, s);
+    long within = index - plan->offsets[s], place = segment.start / plan->tokens + within / heads;
+    long first = place * plan->tokens, end = first + plan->tokens;
+    if (first < segment.start) first = segment.start;
+    if (end > segment.end) end = segment.end;
+    return (strip_t){within % heads, segment.row + first - segment.start, first, end - first, (end - first) * plan->at->group,
+                     plan->batch->blocks + plan->batch->block_offsets[s]};
+}
+
+static void swap(partial_t *a, partial_t *b) {
+    partial_t other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* A thread takes whole strips, the longest first. */
+static void by_strips(const plan_t *plan, int threads) {
+    const attention_t *at = plan->at;
+#pragma omp parallel num_threads(threads)
+    {
+        work_t work = work_for(&at->shape, plan->rows);
+#pragma omp for schedule(dynamic, 1)
+        for (long i = 0; i < plan->count; i++) {
+            strip_t strip = strip_of(plan, plan->count - 1 - i);
+            load_queries(at, &strip, work.q);
+            for (long split = 0; split < splits_of(&strip); split++) {
+                attend_split(at, &strip, split, &work);
+                if (split == 0) swap(&work.total, &work.part);
+                else merge(&at->shape, strip.rows, &work.total, &work.part);
+            }
+            finish(at, &strip, &work.total);
+        }
+        release(&work);
+    }
+}
+
+/* Few strips over long contexts: a thread takes single splits, whose sums wait in memory. */
+static void by_splits(const plan_t *plan, int threads) {
+    const attention_t *at = plan->at;
+    const long size = partial_size(&at->shape, plan->rows);
+    float *sums = reserve(plan->count * plan->splits * size);
+#pragma omp parallel num_threads(threads)
+    {
+        work_t work = work_for(&at->shape, plan->rows);
+        const partial_t own = work.part;
+#pragma omp for schedule(dynamic, 1)
+        for (long i = 0; i < plan->count * plan->splits; i++) {
+            strip_t strip = strip_of(plan, i / plan->splits);
+            if (i % plan->splits >= splits_of(&strip)) continue;
+            load_queries(at, &strip, work.q);
+            work.part = partial_in(sums + i * size, &at->shape, plan->rows);
+            attend_split(at, &strip, i % plan->splits, &work);
+        }
+        work.part = own;
+#pragma omp for schedule(static)
+        for (long i = 0; i < plan->count; i++) {
+            strip_t strip = strip_of(plan, i);
+            partial_t total = partial_in(sums + i * plan->splits * size, &at->shape, plan->rows);
+            for (long split = 1; split < splits_of(&strip); split++) {
+                partial_t part = partial_in(sums + (i * plan->splits + split) * size, &at->shape, plan->rows);
+                merge(&at->shape, strip.rows, &total, &part);
+            }
+            finish(at, &strip, &total);
+        }
+        release(&work);
+    }
+    free(sums);
+}
+
+void iso_attention(const batch_t *batch, const act_t *q, long q_stride, const unit_t *keys, const unit_t *values, act_t *out,
+                   long query_heads, long heads, long dim, float scale, int threads) {
+    const attention_t at = {shape_of(heads, dim), q, keys, values, out, q_stride, query_heads / heads, scale};
+    plan_t plan = plan_of(&at, batch);
+    int few = plan.splits > 1 && plan.count < 4 * threads;
+    if (few && plan.count * plan.splits * partial_size(&at.shape, plan.rows) <= PARTIALS_LIMIT) by_splits(&plan, threads);
+    else by_strips(&plan, threads);
+    free(plan.offsets);
+}

@@ -1,0 +1,31 @@
+"""The convolution in C."""
+
+import torch
+from torch import Tensor
+
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.convolution.torch_form import conv_state as conv_state  # one layout for both forms
+from isotherm.kernels.native.batch import BatchPointers
+from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.state import ConvState
+
+
+def causal_conv(native: Library, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
+    """See isotherm.kernels.api.Kernels.causal_conv."""
+    channels, width = state.shape.channels, state.shape.width
+    stride = matrix(x, native.dtype, "x", channels, batch.rows)
+    out = torch.empty(batch.rows, channels, dtype=native.dtype)
+    pointers = BatchPointers.of(batch)
+    native.function("iso_causal_conv", "pplpllpppi")(
+        pointers.address,
+        x.data_ptr(),
+        stride,
+        vector(weight, torch.float32, "weight", channels * width),
+        channels,
+        width,
+        vector(state.history, native.dtype, "history"),
+        vector(state.rows, native.dtype, "rows"),
+        out.data_ptr(),
+        native.threads,
+    )
+    return out

@@ -1,0 +1,80 @@
+/* Depthwise causal convolution and silu; the split law is in __init__.py. A task is one segment and TILE channels: it reads the
+   lane and the history before it overwrites them, and no other task touches its columns. */
+#include "act.h"
+#include "batch.h"
+#include "math.h"
+
+#include <stdlib.h>
+
+enum { TILE = 128 };
+
+typedef struct {
+    const act_t *x;
+    long stride, channels, width;
+    act_t *history, *rows;
+} conv_t;
+
+/* The inputs at `position`, which may lie before the segment (lane) or before its block (history). */
+static const act_t *inputs_at(const conv_t *conv, const segment_t *segment, long position) {
+    if (position >= segment->start) return conv->x + (segment->row + position - segment->start) * conv->stride;
+    if (position >= segment->base) return conv->rows + (segment->lane * BLOCK + position % BLOCK) * conv->channels;
+    long before = position - (segment->base - (conv->width - 1));
+    return conv->history + (segment->state * (conv->width - 1) + before) * conv->channels;
+}
+
+/* taps: [width][TILE], the weights of channels [c, c+n) by tap. */
+static void outputs(const conv_t *conv, const segment_t *segment, const float *taps, long c, long n, act_t *out) {
+    const act_t *inputs[conv->width];
+    for (long position = segment->start; position < segment->end; position++) {
+        act_t *y = out + (segment->row + position - segment->start) * conv->channels + c;
+        for (long tap = 0; tap < conv->width; tap++)
+            inputs[tap] = inputs_at(conv, segment, position - conv->width + 1 + tap) + c;
+        for (long i = 0; i < n; i += 16) {
+            long lanes = n - i < 16 ? n - i : 16;
+            v16 sum = v16_zero();
+            if (lanes == 16) {
+                for (long tap = 0; tap < conv->width; tap++)
+                    sum = v16_fma(v16_load(taps + tap * TILE + i), ld16(inputs[tap] + i), sum);
+                st16(y + i, v16_silu(sum));
+            } else {
+                for (long tap = 0; tap < conv->width; tap++)
+                    sum = v16_fma(v16_load(taps + tap * TILE + i), ld16_n(inputs[tap] + i, lanes), sum);
+                st16_n(y + i, v16_silu(sum), lanes);
+            }
+        }
+    }
+}
+
+/* Histories first, because they may read lane rows that are then overwritten. */
+static void keep(const conv_t *conv, const batch_t *batch, const segment_t *segment, long c, long n) {
+    size_t bytes = (size_t)n * sizeof(act_t);
+    long before = conv->width - 1, kept = segment->end / BLOCK * BLOCK;
+    for (long w = batch->write_offsets[segment->index]; w < batch->write_offsets[segment->index + 1]; w++)
+        for (long i = 0; i < before; i++)
+            memcpy(conv->history + (batch->write_slots[w] * before + i) * conv->channels + c,
+                   inputs_at(conv, segment, batch->write_positions[w] - before + i) + c, bytes);
+    for (long position = kept > segment->start ? kept : segment->start; position < segment->end; position++)
+        memcpy(conv->rows + (segment->lane * BLOCK + position % BLOCK) * conv->channels + c,
+               inputs_at(conv, segment, position) + c, bytes);
+}
+
+void iso_causal_conv(const batch_t *batch, const act_t *x, long stride, const float *weight, long channels, long width,
+                     act_t *history, act_t *rows, act_t *out, int threads) {
+    const conv_t conv = {x, stride, channels, width, history, rows};
+    long tiles = (channels + TILE - 1) / TILE;
+#pragma omp parallel num_threads(threads)
+    {
+        float *taps = aligned_alloc(64, (size_t)width * TILE * sizeof(float));
+#pragma omp for schedule(static)
+        for (long task = 0; task < batch->segments * tiles; task++) {
+            segment_t segment = segment_of(batch, task / tiles);
+            long c = task % tiles * TILE, n = channels - c < TILE ? channels - c : TILE;
+            memset(taps, 0, (size_t)width * TILE * sizeof(float));
+            for (long i = 0; i < n; i++)
+                for (long tap = 0; tap < width; tap++) taps[tap * TILE + i] = weight[(c + i) * width + tap];
+            outputs(&conv, &segment, taps, c, n, out);
+            keep(&conv, batch, &segment, c, n);
+        }
+        free(taps);
+    }
+}
