@@ -4,7 +4,7 @@
 
 #include "tile.h"
 
-enum { BLOCK_TILES = 16, BLOCK_STEPS = 512, AHEAD = 4096 };
+enum { BLOCK_TILES = 16, BLOCK_STEPS = 1024, AHEAD = 4096 };
 
 /* M rows of x [., k] times W^T [k, n] into y [M, n] (rounded, `residual` added first if there is one) or into sums_out.
    Row i of x is x + (gather ? gather[i] : i) * x_stride. */
@@ -22,40 +22,61 @@ V16_INLINE long panels_of(long n) { return (n + PANEL - 1) / PANEL; }
 /* Tiles that `rows` rows make, of sizes that differ by at most one: tile t begins at row t * rows / tiles. */
 V16_INLINE long tiles_of(long rows) { return (rows + MAX_ROWS - 1) / MAX_ROWS; }
 
-static void finish(const product_t *p, long row, long column, const float *sums) {
-    for (long j = column; j < column + PANEL && j < p->n; j += 16, sums += 16) {
-        long n = p->n - j < 16 ? p->n - j : 16;
-        v16 y = v16_load(sums);
-        if (p->sums_out) {
-            v16_store_n(p->sums_out + row * p->n + j, y, n);
-        } else {
-            if (p->residual) y = v16_add(ld16_n(p->residual + row * p->residual_stride + j, n), y);
-            st16_n(p->y + row * p->n + j, y, n);
-        }
+V16_INLINE void finish16(const product_t *p, long row, long column, const float *sums, long n) {
+    v16 y = v16_load(sums);
+    if (p->sums_out) {
+        v16_store_n(p->sums_out + row * p->n + column, y, n);
+        return;
     }
+    if (p->residual) y = v16_add(ld16_n(p->residual + row * p->residual_stride + column, n), y);
+    st16_n(p->y + row * p->n + column, y, n);
 }
 
-/* Tiles [first, last) of panel `panel`. K goes in blocks whose part of the panel stays in the second-level cache while the
-   rows pass by; sums rest in memory between blocks, in float32, which is exact. Meanwhile what is multiplied next is fetched:
-   the next panel, or with a single tile the same panel further on. */
+/* What is done with a row's finished sums of 64 columns, or of those that exist. */
+static void finish(const product_t *p, long row, long column, const float *sums) {
+    const long columns = p->n - column;
+    if (columns >= PANEL)
+        for (long j = 0; j < PANEL; j += 16) finish16(p, row, column + j, sums + j, 16);
+    else
+        for (long j = 0; j < columns; j += 16) finish16(p, row, column + j, sums + j, columns - j < 16 ? columns - j : 16);
+}
+
+/* What follows `count` tiles' part of a panel in memory is what they fetch: evenly, so that it arrives while they compute. One
+   tile that reads its part in one go fetches a little ahead of itself instead. */
+static prefetch_t fetch_after(const char *part, long bytes, const char *limit, long count, int vectors) {
+    prefetch_t ahead = {0, 1, (vectors + count - 1) / count, part + bytes, part + 2 * bytes};
+    if (ahead.end > limit) ahead.end = limit;
+    if (count == 1 && vectors == PANEL / 16) ahead.near = AHEAD;
+    while (2 * ahead.period * vectors <= count && ahead.period < 16) ahead.period *= 2;
+    return ahead;
+}
+
+/* One tile of rows [begin, begin + rows) over steps [from, to) of panel `panel` at w; all of K is done when to is its end. */
+static void part_of_tile(const product_t *p, long panel, const char *w, long begin, long rows, long from, long to, float *sums,
+                         prefetch_t *ahead) {
+    const long steps = steps_of(p->k), whole = p->k / PAIR;
+    tile_t call = {.panel = w, .from = from, .to = to < whole ? to : whole, .odd = to == steps && whole < steps, .sums = sums};
+    for (long r = 0; r < rows; r++) call.x[r] = p->x + (p->gather ? p->gather[begin + r] : begin + r) * p->x_stride;
+    tile(&call, rows, ahead);
+    if (to == steps)
+        for (long r = 0; r < rows; r++) finish(p, begin + r, panel * PANEL, sums + r * PANEL);
+}
+
+/* Tiles [first, last) of panel `panel`. K goes in parts that stay in the second-level cache while the rows pass by; sums rest in
+   memory between parts, in float32, which is exact. */
 static void panel_tiles(const product_t *p, long panel, long first, long last) {
-    const long steps = steps_of(p->k), whole = p->k / PAIR, tiles = tiles_of(p->rows), panels = panels_of(p->n);
+    const long steps = steps_of(p->k), tiles = tiles_of(p->rows);
+    const char *w = p->w + panel * steps * STEP, *limit = p->w + panels_of(p->n) * steps * STEP;
     float sums[BLOCK_TILES * MAX_ROWS * PANEL] __attribute__((aligned(64)));
-    const char *w = p->w + panel * steps * STEP;
-    const long count = last - first;
-    prefetch_t ahead = {count == 1 ? AHEAD : 0, count < 4 ? 2 : 1, w + steps * STEP, panel + 1 < panels ? w + 2 * steps * STEP : 0};
     for (long block = first; block < last; block += BLOCK_TILES) {
         const long stop = block + BLOCK_TILES < last ? block + BLOCK_TILES : last, row0 = block * p->rows / tiles;
         for (long from = 0; from < steps; from += BLOCK_STEPS) {
-            const int final = from + BLOCK_STEPS >= steps;
+            const long to = from + BLOCK_STEPS < steps ? from + BLOCK_STEPS : steps;
+            const int vectors = together((block + 1) * p->rows / tiles - row0);
+            prefetch_t ahead = fetch_after(w + from * STEP, (to - from) * STEP, limit, stop - block, vectors);
             for (long t = block; t < stop; t++) {
                 const long begin = t * p->rows / tiles, rows = (t + 1) * p->rows / tiles - begin;
-                tile_t call = {.panel = w, .from = from, .to = final ? whole : from + BLOCK_STEPS, .odd = final && whole < steps};
-                for (long r = 0; r < rows; r++)
-                    call.x[r] = p->x + (p->gather ? p->gather[begin + r] : begin + r) * p->x_stride;
-                call.sums = sums + (begin - row0) * PANEL;
-                tile(&call, rows, &ahead);
-                for (long r = 0; final && r < rows; r++) finish(p, begin + r, panel * PANEL, call.sums + r * PANEL);
+                part_of_tile(p, panel, w, begin, rows, from, to, sums + (begin - row0) * PANEL, &ahead);
             }
         }
     }

@@ -73,10 +73,10 @@ V16_INLINE x16 x16_set(uint32_t bits) {
 V16_INLINE v16 dot(v16 acc, x16 x, w16 w) { return v16_fma(x, w, acc); }
 #endif
 
-/* Memory that is wanted soon: `near` bytes further on in the panel; or, if that is 0, `lines` cache lines a step from `next` up to
-   `end`, into the second-level cache. */
+/* Memory that is wanted soon: `near` bytes further on in the panel; or, if that is 0, `lines` cache lines from `next` on in every
+   step that is a multiple of `period` (a power of two), up to `end`, into the second-level cache. */
 typedef struct {
-    long near, lines;
+    long near, period, lines;
     const char *next, *end;
 } prefetch_t;
 
@@ -103,12 +103,11 @@ V16_INLINE uint32_t x_last(const act_t *x, long step) {
 #endif
 }
 
-V16_INLINE void prefetch(prefetch_t *ahead, const char *w, int vectors) {
-    if (ahead->near) {
+V16_INLINE void prefetch(prefetch_t *ahead, const char *w, int vectors, long step) {
+    if (ahead->near)
         for (int j = 0; j < vectors; j++) __builtin_prefetch(w + ahead->near + 64 * j, 0, 3);
-    } else if (ahead->next < ahead->end) {
+    else if (!(step & (ahead->period - 1)))
         for (long i = 0; i < ahead->lines; i++, ahead->next += 64) __builtin_prefetch(ahead->next, 0, 2);
-    }
 }
 
 #define DEFINE_TILE(R, J)                                                                                               \
@@ -121,14 +120,13 @@ V16_INLINE void prefetch(prefetch_t *ahead, const char *w, int vectors) {
         for (int r = 0; r < R; r++)                                                                                     \
             for (int j = 0; j < J; j++) acc[r][j] = t->from ? v16_load(sums + r * PANEL + 16 * j) : v16_zero();         \
         const char *w = t->panel + t->from * STEP + 64 * t->column;                                                     \
-        for (long s = t->from; s < t->to; s++, w += STEP) {                                                             \
-            prefetch(&soon, w, J);                                                                                      \
+        long s = t->from;                                                                                               \
+        for (; s < t->to && (soon.near || soon.next < soon.end); s++, w += STEP) {                                      \
+            prefetch(&soon, w, J, s);                                                                                   \
             TILE_STEP(R, J, x_unit)                                                                                     \
         }                                                                                                               \
-        if (t->odd) {                                                                                                   \
-            long s = t->to;                                                                                             \
-            TILE_STEP(R, J, x_last)                                                                                     \
-        }                                                                                                               \
+        for (; s < t->to; s++, w += STEP) TILE_STEP(R, J, x_unit)                                                       \
+        if (t->odd) TILE_STEP(R, J, x_last)                                                                             \
         for (int r = 0; r < R; r++)                                                                                     \
             for (int j = 0; j < J; j++) v16_store(sums + r * PANEL + 16 * j, acc[r][j]);                                \
         *ahead = soon;                                                                                                  \
@@ -162,10 +160,11 @@ DEFINE_TILE(4, J_MANY)
 DEFINE_TILE(5, J_MANY)
 DEFINE_TILE(6, J_MANY)
 
+V16_INLINE int together(long rows) { return rows == 1 ? J_1 : rows == 2 ? J_2 : J_MANY; }
+
 /* All 64 columns of `rows` rows, 1 <= rows <= MAX_ROWS. */
 V16_INLINE void tile(tile_t *t, long rows, prefetch_t *ahead) {
-    const int together = rows == 1 ? J_1 : rows == 2 ? J_2 : J_MANY;
-    for (t->column = 0; t->column < PANEL / 16; t->column += together) switch (rows) {
+    for (t->column = 0; t->column < PANEL / 16; t->column += together(rows)) switch (rows) {
             case 1: tile_1(t, ahead); break;
             case 2: tile_2(t, ahead); break;
             case 3: tile_3(t, ahead); break;
