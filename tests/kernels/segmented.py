@@ -38,7 +38,7 @@ def provider(name: str, threads: int = 2) -> Kernels:
 
 @dataclass
 class Ledger:
-    """Where each sequence stands, and which lane, slot and blocks are its own. Ids are shuffled, so that none is guessed right."""
+    """Where each sequence stands, and which lane, slot and blocks are its own. Ids are shuffled, so none is right by luck."""
 
     lengths: Sequence[int]
     seed: int = 0
