@@ -1,16 +1,19 @@
 """Starts the engine's process, loads the text room meanwhile, and serves until interrupted."""
 
+import asyncio
 import dataclasses
 import logging
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from isotherm.core.config import EngineConfig
 from isotherm.engine.process import EngineProcess
 from isotherm.model.hf_config import read_json
 from isotherm.model.source import locate
 from isotherm.server.app import create_app
+from isotherm.server.auth import warn_if_exposed
 from isotherm.server.config import ServerConfig
 from isotherm.server.defaults import SamplingDefaults
 from isotherm.text.chat import ChatTemplate
@@ -21,6 +24,7 @@ log = logging.getLogger("isotherm")
 
 def launch(config: EngineConfig, server: ServerConfig, revision: str | None, chat_template: Path | None) -> None:
     """Blocks until the server ends. Raises ConfigError or CheckpointError when it cannot start."""
+    warn_if_exposed(server)
     folder = locate(config.model.path, revision)
     tokenizer = Tokenizer.load(folder)
     engine = EngineProcess(config, folder, tokenizer.vocabulary)
@@ -40,4 +44,10 @@ def launch(config: EngineConfig, server: ServerConfig, revision: str | None, cha
     )
     app = create_app(engine, tokenizer, template, server)
     log.info("serving %s at http://%s:%d/v1", server.served_model_names[0], server.host, server.port)
-    uvicorn.run(app, host=server.host, port=server.port, log_level="warning", access_log=False)
+    asyncio.run(_serve(app, engine, server))
+
+
+async def _serve(app: FastAPI, engine: EngineProcess, server: ServerConfig) -> None:
+    engine.attach()
+    settings = uvicorn.Config(app, host=server.host, port=server.port, log_level="warning", access_log=False)
+    await uvicorn.Server(settings).serve()

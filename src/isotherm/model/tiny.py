@@ -1,6 +1,5 @@
 """Random checkpoints for tests and trials, written by transformers' own classes, with the embedded model's tokenizer."""
 
-import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any, Literal
 import torch
 
 from isotherm.core.errors import ConfigError
+from isotherm.model.hf_config import read_json
 from isotherm.model.source import EMBEDDED
 
 Kind = Literal["qwen3_5", "qwen3_next", "qwen3_5_moe"]
@@ -59,8 +59,10 @@ def write_tiny(kind: str, out: Path, seed: int = 0, dtype: torch.dtype = torch.f
     if kind not in _CLASSES:
         raise ConfigError("kind", f"must be one of {', '.join(_CLASSES)}, got {kind!r}")
     name, extra = _CLASSES[kind]
-    tokenizer = json.loads((EMBEDDED / "config.json").read_text(encoding="utf-8"))
-    fields = {"vocab_size": tokenizer["vocab_size"], "eos_token_id": tokenizer["eos_token_id"]} | _SHAPE | extra | shape
+    fields = _SHAPE | extra | shape
+    for field in ("vocab_size", "eos_token_id"):
+        if field not in fields:
+            fields[field] = read_json(EMBEDDED / "config.json")[field]
     config = getattr(transformers, name)(**fields)
     torch.manual_seed(seed)
     model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)

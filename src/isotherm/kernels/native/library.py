@@ -1,6 +1,7 @@
 """The compiled kernels as ctypes functions, and the one place where their arguments are checked."""
 
 import ctypes
+import os
 from collections.abc import Callable
 
 import torch
@@ -9,6 +10,10 @@ from torch import Tensor
 from isotherm.kernels.native.build import Build
 
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_int64, "u": ctypes.c_uint64, "i": ctypes.c_int32, "f": ctypes.c_float}
+
+SPINS = "1000"
+"""How often a waiting OpenMP thread looks before it sleeps. GNU's default spins for milliseconds, and wherever another process
+wants the core (our own HTTP process does), a kernel then takes tens of times longer. Read when the library is loaded."""
 
 
 class Library:
@@ -22,6 +27,7 @@ class Library:
         self.build = build
         self.dtype = build.dtype
         self.threads = threads
+        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
         self._library = ctypes.CDLL(str(build.path))
         self._functions: dict[str, Callable[..., int | None]] = {}
 
@@ -38,18 +44,21 @@ class Library:
 
 def matrix(x: Tensor, dtype: torch.dtype, name: str, columns: int | None = None, rows: int | None = None) -> int:
     """Check that x is a CPU matrix of `dtype` with unit column stride, and of the given size; its row stride in elements."""
-    if x.dtype != dtype or x.dim() != 2 or x.device.type != "cpu":
-        raise ValueError(f"{name}: must be a {dtype} matrix on the CPU, got {x.dtype} {tuple(x.shape)} on {x.device}")
-    if (columns is not None and x.shape[1] != columns) or (rows is not None and x.shape[0] != rows):
-        raise ValueError(f"{name}: must be [{rows or 'M'}, {columns or 'N'}], got {tuple(x.shape)}")
-    if x.shape[1] > 1 and x.stride(1) != 1:
-        raise ValueError(f"{name}: must have unit column stride, got strides {x.stride()}")
-    return x.stride(0)
+    shape = x.shape
+    if x.dtype != dtype or len(shape) != 2 or not x.is_cpu:
+        raise ValueError(f"{name}: must be a {dtype} matrix on the CPU, got {x.dtype} {tuple(shape)} on {x.device}")
+    if (columns is not None and shape[1] != columns) or (rows is not None and shape[0] != rows):
+        wanted = ("any" if rows is None else rows, "any" if columns is None else columns)
+        raise ValueError(f"{name}: must be {list(wanted)}, got {list(shape)}")
+    row, column = x.stride()
+    if column != 1 and shape[1] > 1:
+        raise ValueError(f"{name}: must have unit column stride, got strides {(row, column)}")
+    return row
 
 
 def vector(x: Tensor, dtype: torch.dtype, name: str, size: int | None = None) -> int:
     """Check that x is a contiguous CPU tensor of `dtype`, and of the given number of elements; its address."""
-    if x.dtype != dtype or x.device.type != "cpu" or not x.is_contiguous():
+    if x.dtype != dtype or not x.is_cpu or not x.is_contiguous():
         raise ValueError(
             f"{name}: must be a contiguous {dtype} tensor on the CPU, got {x.dtype} with strides {x.stride()}"
         )

@@ -1,0 +1,52 @@
+"""`isotherm bench`: time to first token, cold and warm, and rates."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isotherm.cli import options
+from isotherm.core.errors import ConfigError
+
+
+def bench(
+    model: options.Model = "",
+    base_url: Annotated[str, typer.Option(help="Measure this server instead of starting one.")] = "",
+    served_model: Annotated[str, typer.Option(help="The model's name there; the first it lists when left out.")] = "",
+    api_key: Annotated[str, typer.Option(help="Its key.", envvar="ISOTHERM_API_KEY")] = "",
+    lengths: Annotated[str, typer.Option(help="Prompt lengths, comma-separated.")] = "512,2048,8192",
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each figure; medians are printed.")] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of the prompts.")] = 0,
+    kernels: options.KernelsName = "auto",
+    dtype: options.DTypeName = "auto",
+    threads: options.Threads = 0,
+    json_file: options.Json = None,
+) -> None:
+    """Measure MODEL over HTTP: medians of several runs, random prompts that nothing shares. Compare only within one sitting."""
+    from rich.console import Console
+
+    from isotherm.bench.report import tables
+    from isotherm.bench.run import BenchConfig, run_bench
+    from isotherm.bench.workload import Workload
+
+    try:
+        sizes = tuple(int(part) for part in lengths.split(","))
+    except ValueError:
+        raise ConfigError("lengths", f"must be whole numbers separated by commas, got {lengths!r}") from None
+    console = Console(highlight=False)
+    config = BenchConfig(
+        model=model,
+        base_url=base_url,
+        served_model=served_model,
+        api_key=api_key,
+        workload=Workload(lengths=sizes, repeats=repeats, seed=seed),
+        serve_args=("--kernels", kernels, "--dtype", dtype, "--threads", str(threads)),
+    )
+    with console.status("") as status:
+        report = run_bench(config, lambda what: status.update(what))
+    for table in tables(report):
+        console.print(table)
+        console.print()
+    if json_file:
+        Path(json_file).write_text(json.dumps(report.to_record(), indent=1) + "\n", encoding="utf-8")
