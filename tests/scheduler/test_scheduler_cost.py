@@ -65,10 +65,10 @@ def test_a_long_prompt_that_has_to_wait_is_not_looked_up_at_every_pass() -> None
     cache = PrefixCache(1700, 200, block_hash=count)
     scheduler = Scheduler(SchedulerConfig(), cache, Layout(), letters(), LENGTH + 5000)
     scheduler.add(request("planted", words(64_000), max_tokens=2000))
-    run(scheduler, 40)
-    scheduler.add(request("waits", words(64_000) + words(36_000, 1)))
-    scheduler.add(request("large", words(90_000, 2)))
+    scheduler.add(request("beside", words(20_000, 1), max_tokens=2000))
+    run(scheduler, 50)
+    scheduler.add(request("waits", words(64_000) + words(36_000, 2)))
     before = count.calls
-    run(scheduler, 300)
-    assert scheduler.stats().waiting == 1
-    assert count.calls - before < 4 * LENGTH / 64
+    run(scheduler, 100)
+    assert (scheduler.stats().running, scheduler.stats().waiting) == (2, 1)
+    assert count.calls - before < 10 * LENGTH / 64

@@ -3,10 +3,16 @@
 from itertools import pairwise
 
 import pytest
+from fake_runner import letters
 from rig import Rig, alone, request, words
 
+from isotherm.cache import PrefixCache
 from isotherm.core.plan import Segment
 from isotherm.core.sampling import SamplingParams
+from isotherm.scheduler.counters import Counters
+from isotherm.scheduler.passes import PassDraft
+from isotherm.scheduler.roster import Roster
+from isotherm.scheduler.sequence import Sequence
 
 
 def segments(rig: Rig, number: int) -> list[Segment]:
@@ -131,3 +137,53 @@ def test_the_parameters_reach_the_sampling_row() -> None:
     row = rig.plans[0].segments[0].rows[0]
     assert (row.seed, row.choice, row.params.temperature) == (9, 3, 0.5)  # type: ignore[union-attr]
     assert isinstance(row.params, SamplingParams)  # type: ignore[union-attr]
+
+
+def test_a_sequence_that_the_pass_computes_already_is_not_preempted_by_an_older_one() -> None:
+    cache, roster = PrefixCache(6, 6), Roster(2)
+    older = Sequence(0, request("older", words(300)), letters())
+    later = Sequence(1, request("later", words(130)), letters())
+    for sequence in (older, later):
+        roster.wait(sequence)
+        roster.start(sequence)
+    later.blocks, later.slot = cache.allocate_blocks(3) or (), cache.allocate_slot() or 0
+    later.computed = 129
+    draft = PassDraft(400, cache, roster, Counters())
+    draft.extend(later)
+    draft.extend(older)
+    plan = draft.finish()
+    assert plan is not None
+    assert [segment.sequence for segment in plan.segments] == [1]
+    assert (roster.running, roster.waiting) == ([later], [older]), "it makes room itself"
+
+
+def test_nobody_is_admitted_into_blocks_that_a_running_sequence_is_about_to_need() -> None:
+    rig = Rig(blocks=2, max_model_len=128)
+    rig.run(request("a", words(64), max_tokens=3), request("b", words(10, 1)))
+    assert rig.scheduler.stats().preemptions == 0
+    assert [len(plan.segments) for plan in rig.plans] == [1] * 7
+
+
+def test_nobody_is_admitted_without_a_slot_for_its_first_boundary() -> None:
+    rig = Rig(slots=3, seqs=2)
+    rig.run(request("plant", words(130)))
+    rig.add(request("a", words(70, 1), max_tokens=100))
+    for _ in range(58):
+        rig.step()
+    rig.add(request("b", words(128) + words(70, 2)))
+    rig.step()
+    assert [w.position for s in rig.plans[-1].segments for w in s.writes] == [128], "the last slot but the hit's own"
+    assert rig.scheduler.stats().waiting == 1
+    rig.run()
+    assert rig.cached("b") == 128
+
+
+def test_a_prefix_in_use_outlives_one_that_is_not() -> None:
+    rig = Rig(slots=6, seqs=1)
+    rig.run(request("used", words(128), max_tokens=1), request("idle", words(128, 1), max_tokens=1))
+    for i in range(8):
+        rig.run(
+            request(f"u{i}", words(128) + words(9, i), max_tokens=1), request(f"x{i}", words(130, i + 5), max_tokens=1)
+        )
+    rig.run(request("u", words(128) + words(9, 50)), request("i", words(128, 1) + words(9, 50)))
+    assert (rig.cached("u"), rig.cached("i")) == (128, 0)

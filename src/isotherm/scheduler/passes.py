@@ -31,7 +31,6 @@ class PassDraft:
 
     def __init__(self, budget: int, cache: PrefixCache, roster: Roster, counters: Counters):
         self.budget = budget
-        self.preempted = False
         self._cache = cache
         self._roster = roster
         self._counters = counters
@@ -70,8 +69,10 @@ class PassDraft:
     def _make_room(self, sequence: Sequence, blocks: int) -> bool:
         """Preempt the latest arrivals until `blocks` can be had. False when `sequence` itself had to go.
 
-        Sequences that this pass computes already are safe. The oldest sequence not yet planned never goes unless others are
-        planned, since all memory that they do not hold is then its own: so a pass with work to do is never empty.
+        Sequences that this pass computes already are safe. A victim cannot come back in this pass: it needs more than it gave,
+        of which `sequence` takes a part, or it is `sequence` and lacked some before. The oldest sequence not yet planned never
+        goes unless others are planned, since all memory that they do not hold is then its own: so a pass with work to do is
+        never empty.
         """
         while self._cache.blocks.available < blocks:
             victim = next(s for s in reversed(self._roster.running) if s.number not in self._planned)
@@ -79,7 +80,6 @@ class PassDraft:
             self._roster.stop(victim)
             self._roster.wait(victim)
             self._counters.preemptions += 1
-            self.preempted = True
             if victim is sequence:
                 return False
         return True

@@ -95,8 +95,7 @@ class Scheduler:
                 draft.extend(sequence)
         for sequence in prefills:
             draft.extend(sequence)
-        if not draft.preempted:
-            self._admission.admit(draft)
+        self._admission.admit(draft)
         self._in_flight = draft.finish()
         if self._in_flight is None and (self._roster.running or self._roster.waiting):
             raise RuntimeError("sequences are there and none can go on")
