@@ -4,10 +4,12 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import httpx
 
@@ -32,7 +34,7 @@ def running_server(command: Sequence[str], port: int, log: Path, timeout_s: floa
 
     log: where its standard output and error go. Raises StartError.
     """
-    with log.open("wb") as sink:
+    with _ending_on_signals(), log.open("wb") as sink:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True
         )
@@ -42,6 +44,24 @@ def running_server(command: Sequence[str], port: int, log: Path, timeout_s: floa
             yield base_url
         finally:
             _end(process)
+
+
+@contextmanager
+def _ending_on_signals() -> Iterator[None]:
+    """While a server runs, SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that no server outlives us."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, _exit) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _exit(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _await_health(
