@@ -1,6 +1,7 @@
 """The providers that kernel tests run on: C for each instruction set that this processor has, and torch."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 import torch
@@ -20,7 +21,7 @@ class Variant:
     dtype: DType
 
     def kernels(self, threads: int = 1) -> Kernels:
-        return load_kernels("torch" if self.provider == "torch" else "c", self.dtype, threads, self.isa or None)
+        return _load(self, threads)
 
     @property
     def torch_dtype(self) -> torch.dtype:
@@ -33,6 +34,11 @@ class Variant:
 
     def __str__(self) -> str:
         return "-".join(filter(None, (self.provider, self.isa, self.dtype)))
+
+
+@cache
+def _load(variant: Variant, threads: int) -> Kernels:
+    return load_kernels("torch" if variant.provider == "torch" else "c", variant.dtype, threads, variant.isa or None)
 
 
 _C = [

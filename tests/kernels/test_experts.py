@@ -7,7 +7,7 @@ from isotherm.kernels.api import Routing
 from isotherm.kernels.experts import reference
 from isotherm.kernels.routing.group import group
 
-SIZES = [(8, 16), (72, 33), (96, 130)]
+SIZES = [(8, 16), (72, 33), (96, 330)]
 each_size = pytest.mark.parametrize(("n", "k"), SIZES, ids=[f"N{n}-K{k}" for n, k in SIZES])
 
 

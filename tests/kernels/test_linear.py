@@ -60,7 +60,7 @@ def test_a_row_alone_equals_the_row_in_every_batch(variant, n, k):
 @pytest.mark.parametrize("threads", [2, 3, 8])
 @pytest.mark.parametrize("rows", [1, 2, 33, 120])
 def test_threads_change_nothing(variant, threads, rows):
-    x, w, residual = operands(variant, rows, 328, 520)
+    x, w, residual = operands(variant, rows, 712, 520)
     one, many = variant.kernels(1), variant.kernels(threads)
     packed = one.pack(w)
     assert torch.equal(one.linear(x, packed, residual), many.linear(x, packed, residual))

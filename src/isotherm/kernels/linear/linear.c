@@ -1,13 +1,14 @@
 #include "panel.h"
 
-enum { SMALL = 1 << 16 }; /* multiplications below which a team of threads costs more than it saves */
+/* Multiplications below which a team of threads costs more than it saves; each weight counts once more, for its reading. */
+enum { SMALL = 1 << 18 };
 
 /* y [rows, n] = round(residual + x W^T), or sums_out [rows, n] float32 when it is not null. Threads take equal ranges of units. */
 void iso_linear(const act_t *x, long x_stride, const void *w, const act_t *residual, long residual_stride, act_t *y,
                 float *sums_out, long rows, long n, long k, int threads) {
     const product_t p = {x, residual, 0, w, y, sums_out, x_stride, residual_stride, rows, n, k};
     const long total = rows ? panels_of(n) * tiles_of(rows) : 0;
-#pragma omp parallel for schedule(static) num_threads(threads) if (total > 1 && rows * n * k > SMALL)
+#pragma omp parallel for schedule(static) num_threads(threads) if (total > 1 && (rows / 8 + 1) * n * k > SMALL)
     for (int t = 0; t < threads; t++) units(&p, t * total / threads, (t + 1) * total / threads);
 }
 

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -84,6 +85,7 @@ def _sources(pattern: str) -> list[Path]:
     return sorted(_ROOT.glob(f"*/{pattern}"))
 
 
+@cache
 def _version(compiler: str) -> str:
     text = _run([compiler, "--version"]).splitlines()[0]
     return f"{text} {_run([compiler, '-dumpmachine']).strip()}"

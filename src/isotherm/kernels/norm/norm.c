@@ -1,6 +1,6 @@
 #include "norm.h"
 
-enum { SMALL = 1 << 14 }; /* elements below which a team of threads costs more than it saves */
+enum { SMALL = 1 << 15 }; /* elements below which a team of threads costs more than it saves */
 
 void iso_rms_norm(const act_t *x, long x_stride, const float *weight, act_t *out, long rows, long d, float eps, int threads) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (rows > 1 && rows * d > SMALL)
