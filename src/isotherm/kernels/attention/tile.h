@@ -26,13 +26,13 @@ typedef struct {
 V16_INLINE void sums_tile(const int R, const int J, const sums_t *t, long r0, long c) {
     const unit_t *x = t->x + r0 * t->x_stride, *b = t->b + c;
     float *sums = t->sums + r0 * t->sums_stride + c;
-    v16 acc[R][J];
+    v16 acc[6][4]; /* not [R][J]: an array of variable size would live in memory */
     UNROLL for (int r = 0; r < R; r++) {
         UNROLL for (int j = 0; j < J; j++)
             acc[r][j] = t->scale ? v16_mul(v16_set1(t->scale[r0 + r]), v16_load(sums + r * t->sums_stride + 16 * j)) : v16_zero();
     }
     for (long step = 0; step < t->depth; step++) {
-        w16 w[J];
+        w16 w[4];
         UNROLL for (int j = 0; j < J; j++) w[j] = w16_load((const char *)(b + step * t->b_stride + 16 * j));
         UNROLL for (int r = 0; r < R; r++) {
             x16 factor = x16_set(x[r * t->x_stride + step]);

@@ -23,7 +23,7 @@ enum { FULL, SOLVE, CAUSAL };
 
 V16_INLINE void product_tile(const int R, const int J, const int kind, const product_t *p, long depth, long r0, long c) {
     const float *a = p->a + r0 * p->a_stride, *b = p->b + c;
-    v16 acc[R][J];
+    v16 acc[6][4]; /* not [R][J]: an array of variable size would live in memory */
     UNROLL for (int r = 0; r < R; r++) {
         UNROLL for (int j = 0; j < J; j++) {
             acc[r][j] = p->from ? v16_load(p->from + (r0 + r) * p->from_stride + c + 16 * j) : v16_zero();
@@ -31,7 +31,7 @@ V16_INLINE void product_tile(const int R, const int J, const int kind, const pro
         }
     }
     for (long k = 0; k < depth; k++) {
-        v16 rows[J];
+        v16 rows[4];
         UNROLL for (int j = 0; j < J; j++) rows[j] = v16_load(b + k * p->b_stride + 16 * j);
         UNROLL for (int r = 0; r < R; r++) {
             v16 factor = v16_set1(a[r * p->a_stride + k]);
