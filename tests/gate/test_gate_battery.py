@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from isotherm.core.errors import ConfigError
 from isotherm.gate.answer import Answer, ToolCall
 from isotherm.gate.battery import ordered_slots
 from isotherm.gate.case import Case, ToolResult, load_battery
@@ -71,7 +72,7 @@ def test_every_request_is_greedy_streamed_and_asks_for_ids_and_twenty_logprobs()
 def test_a_case_that_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
     path.write_text('{"id": "one", "messages": []}\n{"id": "two"}\n')
-    with pytest.raises(ValueError, match=r"mine\.jsonl, line 2: KeyError: 'messages'"):
+    with pytest.raises(ConfigError, match=r"mine\.jsonl, line 2: KeyError: 'messages'"):
         load_battery(str(path))
-    with pytest.raises(ValueError, match="no battery 'nothing'"):
+    with pytest.raises(ConfigError, match=r"'nothing' is neither ours \(a, b.*\) nor a file"):
         load_battery("nothing")

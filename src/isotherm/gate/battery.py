@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from isotherm.core.errors import ConfigError
 from isotherm.gate.case import Case, load_battery
 
 
@@ -17,7 +18,7 @@ def ordered_slots(batteries: tuple[str, ...]) -> tuple[Slot, ...]:
     """Battery by battery: all first turns in the file's order, then all second turns, and so on.
 
     So the turns of a case are far apart, and requests sent at once seldom wait for one another.
-    Raises ValueError for a battery that cannot be read.
+    Raises ConfigError for a battery that cannot be read.
     """
     slots: list[Slot] = []
     for name in batteries:
@@ -25,5 +26,5 @@ def ordered_slots(batteries: tuple[str, ...]) -> tuple[Slot, ...]:
         for turn in range(max((case.turns for case in cases), default=0)):
             slots += [Slot(case, turn) for case in cases if turn < case.turns]
     if not slots:
-        raise ValueError("the batteries hold no cases")
+        raise ConfigError("battery", "there are no cases in it")
     return tuple(slots)

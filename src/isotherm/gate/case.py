@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from isotherm.core.errors import ConfigError
+
 CASES = Path(__file__).parent / "cases"
 
 
@@ -42,21 +44,22 @@ def load_battery(name: str) -> tuple[Case, ...]:
     A line has `id`, `messages`, `tools` (schemas, or names of tools in cases/tools.json), and optionally `system` (a text file
     beside the JSONL whose contents become the system message), `follow_ups` (lists of {name, content}) and `params`.
 
-    Raises ValueError naming the file and line of a case that cannot be read.
+    Raises ConfigError naming the file and line of a case that cannot be read.
     """
     path = CASES / f"{name}.jsonl" if "/" not in name and not name.endswith(".jsonl") else Path(name)
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in CASES.glob("*.jsonl")))
-        raise ValueError(f"no battery {name!r}: {path} is not a file (ours are {known})")
+        raise ConfigError("battery", f"{name!r} is neither ours ({known}) nor a file")
     cases = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.strip():
             try:
                 cases.append(_case(json.loads(line), path.parent))
             except (KeyError, TypeError, ValueError, OSError) as error:
-                raise ValueError(f"{path}, line {number}: {type(error).__name__}: {error}") from error
+                why = f"{path}, line {number}: {type(error).__name__}: {error}"
+                raise ConfigError("battery", why) from error
     if len({case.id for case in cases}) != len(cases):
-        raise ValueError(f"{path}: two cases have the same id")
+        raise ConfigError("battery", f"{path}: two cases have the same id")
     return tuple(cases)
 
 

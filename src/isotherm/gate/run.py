@@ -26,7 +26,7 @@ NOT_DETERMINISTIC = "this server is not deterministic at rest"
 def run_gate(config: GateConfig, observer: Observer | None = None) -> GateReport:
     """Run every arm and report. Ends early when the reference fails or the control differs from it.
 
-    Raises ValueError for a battery that cannot be read.
+    Raises ConfigError for a battery that cannot be read.
     """
     slots = ordered_slots(config.batteries)
     run = _Run(config, slots, observer or Silent(), Path(tempfile.mkdtemp(prefix="isotherm-gate-")))

@@ -23,6 +23,7 @@ _COLUMNS = (
     ("verdict", 7, "left"),
 )
 _LONGEST = 1200
+_LONG_BUILD = 32  # compiler and flags are in the JSON
 _STYLES = {"pass": "green", "differs": "red", "missing": "red", "reach": "red", "error": "red"}
 
 
@@ -103,7 +104,7 @@ def print_report(report: GateReport, console: Console) -> None:
     for result in report.arms:
         _print_faults(result, console)
     if report.build:
-        build = ", ".join(f"{key} {value}" for key, value in report.build.items())
+        build = ", ".join(f"{key} {value}" for key, value in report.build.items() if len(value) <= _LONG_BUILD)
         console.print(Text(f"build: {plain(build)}"))
     if report.error is not None:
         console.print(Text(report.error, style="bold red"))
@@ -114,9 +115,7 @@ def print_report(report: GateReport, console: Console) -> None:
 
 def _outcome(report: GateReport) -> Text:
     if report.passed:
-        return Text(
-            "PASS: every answer is the same bits in every arm, and every hit is the one computed", style="bold green"
-        )
+        return Text("PASS: every answer is the same bit for bit, and every hit is as computed", style="bold green")
     what = "RED" if report.exit_code == 1 else "ERROR: the gate could not be carried out"
     left = report.planned[len(report.arms) :]
     return Text(what + (f" (not run: {', '.join(left)})" if left else ""), style="bold red")
