@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from policy import Policy
 from rig import Rig, alone, request, words
+from written_policy import Policy
 
 from isotherm.core.request import Request
 

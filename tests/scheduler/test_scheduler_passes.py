@@ -180,10 +180,11 @@ def test_nobody_is_admitted_without_a_slot_for_its_first_boundary() -> None:
 
 def test_a_prefix_in_use_outlives_one_that_is_not() -> None:
     rig = Rig(slots=6, seqs=1)
-    rig.run(request("used", words(128), max_tokens=1), request("idle", words(128, 1), max_tokens=1))
+    for name, seed in (("used", 0), ("idle", 1)):
+        rig.run(request(name, words(130, seed), max_tokens=1))
     for i in range(8):
-        rig.run(
-            request(f"u{i}", words(128) + words(9, i), max_tokens=1), request(f"x{i}", words(130, i + 5), max_tokens=1)
-        )
-    rig.run(request("u", words(128) + words(9, 50)), request("i", words(128, 1) + words(9, 50)))
+        rig.run(request(f"u{i}", words(128) + words(70, i + 20), max_tokens=1))
+        rig.run(request(f"x{i}", words(130, i + 5), max_tokens=1))
+    rig.run(request("u", words(128) + words(9, 50)))
+    rig.run(request("i", words(128, 1) + words(9, 50)))
     assert (rig.cached("u"), rig.cached("i")) == (128, 0)

@@ -57,11 +57,13 @@ def test_special_tokens_add_no_text_when_they_are_skipped() -> None:
 
 @pytest.mark.parametrize("cuts", [(), (1,), (2,), (3,), (1, 2), (2, 4), (1, 2, 3, 4, 5)])
 def test_the_stop_string_that_ends_first_counts_however_the_text_is_cut(cuts: tuple[int, ...]) -> None:
-    text = b"xabcde"
+    text = b"xzbcde"
     pieces = [text[low:high] for low, high in pairwise((0, *cuts, len(text)))]
-    found = ends(SamplingParams(stop=("bcd", "cd", "abcde", "de")), vocabulary(*pieces), list(range(len(pieces))))
+    found = ends(
+        SamplingParams(stop=("bcd", "zbcd", "cd", "zbcde", "de")), vocabulary(*pieces), list(range(len(pieces)))
+    )
     assert found is not None
-    assert found[1] == Ending("stop", "bcd"), "of two that end together the longer"
+    assert found[1] == Ending("stop", "zbcd"), "of two that end together the longer"
 
 
 def test_the_first_min_tokens_tokens_cannot_end_it() -> None:
@@ -70,6 +72,11 @@ def test_the_first_min_tokens_tokens_cannot_end_it() -> None:
     assert ends(params, vocab, [0, 91, 7]) == (3, Ending("stop", 7))
     assert ends(params, vocab, [0, 0, 0]) == (3, Ending("stop", "a"))
     assert ends(params, vocab, [0, 0]) is None
+
+
+def test_a_stop_string_seen_too_early_does_not_end_it_later() -> None:
+    params = SamplingParams(min_tokens=1, stop=("a", "long stop"))
+    assert ends(params, vocabulary(b"a", b"b"), [0, 1, 1]) is None
 
 
 def test_end_and_stop_tokens_are_banned_until_min_tokens_are_out() -> None:
