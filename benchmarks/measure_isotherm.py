@@ -25,7 +25,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from isotherm import LLM, SamplingParams
+from isotherm import LLM, SamplingParams, __version__
 from isotherm.bench.workload import TAIL, Prompts, Workload
 
 
@@ -122,7 +122,7 @@ def main() -> None:
     loaded = time.perf_counter() - started
     result = {
         "peer": "isotherm",
-        "versions": {name: version(name) for name in ("isotherm", "torch")} | {"python": platform.python_version()},
+        "versions": {"isotherm": __version__, "torch": version("torch"), "python": platform.python_version()},
         "settings": settings | {"threads": args.threads, "build": llm.info.build},
         "checkpoint": args.checkpoint.name,
         "date": time.strftime("%Y-%m-%d"),
