@@ -39,7 +39,7 @@ class Setup:
     folder: Path
     kernels: str
     dtype: str
-    threads: int = 2
+    threads: int = 1
 
     def engine(
         self,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from isotherm.cache import PrefixCache
 from isotherm.core.config import EngineConfig
+from isotherm.core.errors import RequestError
 from isotherm.core.layout import Layout
 from isotherm.core.request import Output, Request
 from isotherm.core.stats import EngineInfo, EngineStats
@@ -53,7 +54,17 @@ class Engine:
 
     def add(self, request: Request) -> None:
         """Queue a request. Raises RequestError or QueueFullError."""
+        self._check_ids(request)
         self.scheduler.add(request)
+
+    def _check_ids(self, request: Request) -> None:
+        """Every token id that a request names must be one the model has."""
+        size, sampling = self.info.vocab_size, request.sampling
+        biased = [token for token, _ in sampling.logit_bias]
+        named = (("prompt", request.prompt), ("stop_token_ids", sampling.stop_token_ids), ("logit_bias", biased))
+        for param, ids in named:
+            if ids and not (min(ids) >= 0 and max(ids) < size):
+                raise RequestError(param, f"token ids must be from 0 to {size - 1}, got {min(ids)} to {max(ids)}")
 
     def cancel(self, request_id: str) -> None:
         """End a request, if it is still there."""

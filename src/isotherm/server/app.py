@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from isotherm import __version__
+from isotherm.core.version import VERSION
 from isotherm.server import errors
 from isotherm.server.auth import KeyGuard, warn_if_exposed
 from isotherm.server.chat_route import chat_routes
@@ -31,7 +31,7 @@ def create_app(client: EngineClient, tokenizer: Tokenizer, template: ChatTemplat
         yield
         await service.close()
 
-    app = FastAPI(title="Isotherm", version=__version__, lifespan=lifespan)
+    app = FastAPI(title="Isotherm", version=VERSION, lifespan=lifespan)
     errors.install(app)
     for routes in (chat_routes, completion_routes, info_routes, text_routes):
         app.include_router(routes(service))

@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
-from isotherm import __version__
 from isotherm.core.constants import BLOCK
 from isotherm.core.errors import EngineDeadError
+from isotherm.core.version import VERSION
 from isotherm.server.json_response import JsonResponse
 from isotherm.server.service import Service
 
@@ -50,7 +50,7 @@ def info_routes(service: Service) -> APIRouter:
         info = service.client.info
         return JsonResponse(
             {
-                "version": __version__,
+                "version": VERSION,
                 "build": info.build,
                 "fingerprint": service.fingerprint,
                 "block_size": BLOCK,
