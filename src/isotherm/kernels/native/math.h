@@ -8,22 +8,17 @@
 
 /* e^x within 2 ulp; 0 below -87.33 (where the result would be subnormal) and at -inf, inf above 88.72, NaN of NaN. */
 V16_INLINE v16 v16_exp(v16 x) {
-    const v16 low = v16_set1(-87.33f), high = v16_set1(88.722839f);
-    v16 n = v16_round(v16_mul(x, v16_set1(1.44269504f)));
-    n = v16_select(v16_lt(n, v16_set1(-126.0f)), v16_set1(-126.0f), n);
-    n = v16_select(v16_lt(v16_set1(128.0f), n), v16_set1(128.0f), n);
-    v16 r = v16_fma(n, v16_set1(-0.693359375f), x);
+    const v16 low = v16_set1(-87.33f), high = v16_set1(89.0f); /* e^89 overflows to inf by itself */
+    v16 bounded = v16_select(v16_lt(high, x), high, x);
+    v16 n = v16_max(v16_round(v16_mul(bounded, v16_set1(1.44269504f))), v16_set1(-126.0f));
+    v16 r = v16_fma(n, v16_set1(-0.693359375f), bounded);
     r = v16_fma(n, v16_set1(2.12194440e-4f), r);
     v16 p = v16_fma(r, v16_set1(1.3814540041e-03f), v16_set1(8.3687451298e-03f));
     p = v16_fma(p, r, v16_set1(4.1668390788e-02f));
     p = v16_fma(p, r, v16_set1(1.6666520399e-01f));
     p = v16_fma(p, r, v16_set1(4.9999993432e-01f));
     p = v16_add(v16_fma(p, v16_mul(r, r), r), v16_set1(1.0f));
-    v16 half = v16_round(v16_mul(n, v16_set1(0.5f)));
-    p = v16_mul(v16_mul(p, v16_power2(half)), v16_power2(v16_sub(n, half)));
-    p = v16_select(v16_lt(x, low), v16_zero(), p);
-    p = v16_select(v16_lt(high, x), v16_set1(__builtin_inff()), p);
-    return v16_select(v16_isnan(x), x, p);
+    return v16_select(v16_lt(x, low), v16_zero(), v16_scale2(p, n));
 }
 
 /* ln x within 2 ulp; -inf at 0 and below the smallest normal, NaN below 0, inf at inf. */

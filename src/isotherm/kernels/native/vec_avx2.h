@@ -62,6 +62,13 @@ V16_INLINE __m256 v16_half_power2(__m256 n) {
 /* 2^n for integral n in [-126, 127]. */
 V16_INLINE v16 v16_power2(v16 n) { return V16_BOTH(v16_half_power2, n); }
 
+/* x * 2^n for integral n in [-126, 128], in two steps, since 2^128 is no float32. */
+V16_INLINE v16 v16_scale2(v16 x, v16 n) {
+    const v16 magic = v16_set1(12582912.0f);
+    v16 half = v16_sub(v16_add(v16_mul(n, v16_set1(0.5f)), magic), magic);
+    return v16_mul(v16_mul(x, v16_power2(half)), v16_power2(v16_sub(n, half)));
+}
+
 V16_INLINE __m256 v16_half_split(__m256 x, __m256 *exponent) {
     __m256i bits = _mm256_sub_epi32(_mm256_castps_si256(x), _mm256_set1_epi32(0x3f3504f3));
     __m256i e = _mm256_srai_epi32(bits, 23);

@@ -32,11 +32,8 @@ V16_INLINE m16 m16_or(m16 a, m16 b) { return (m16)(a | b); }
 /* mask ? a : b in each lane. */
 V16_INLINE v16 v16_select(m16 mask, v16 a, v16 b) { return _mm512_mask_blend_ps(mask, b, a); }
 
-/* 2^n for integral n in [-126, 127]. */
-V16_INLINE v16 v16_power2(v16 n) {
-    __m512i biased = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(biased, 23));
-}
+/* x * 2^n for integral n in [-126, 128]. */
+V16_INLINE v16 v16_scale2(v16 x, v16 n) { return _mm512_scalef_ps(x, n); }
 
 /* A positive normal x as 2^exponent * mantissa, mantissa in [sqrt(1/2), sqrt(2)). */
 V16_INLINE v16 v16_split(v16 x, v16 *exponent) {

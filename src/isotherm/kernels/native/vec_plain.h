@@ -53,6 +53,13 @@ V16_INLINE v16 v16_max(v16 a, v16 b) { return v16_select(a > b, a, b); }
 /* 2^n for integral n in [-126, 127]. */
 V16_INLINE v16 v16_power2(v16 n) { return (v16)((__builtin_convertvector(n, m16) + 127) << 23); }
 
+/* x * 2^n for integral n in [-126, 128], in two steps, since 2^128 is no float32. */
+V16_INLINE v16 v16_scale2(v16 x, v16 n) {
+    const v16 magic = v16_set1(12582912.0f);
+    v16 half = v16_sub(v16_add(v16_mul(n, v16_set1(0.5f)), magic), magic);
+    return v16_mul(v16_mul(x, v16_power2(half)), v16_power2(v16_sub(n, half)));
+}
+
 /* A positive normal x as 2^exponent * mantissa, mantissa in [sqrt(1/2), sqrt(2)). */
 V16_INLINE v16 v16_split(v16 x, v16 *exponent) {
     m16 e = ((m16)x - 0x3f3504f3) >> 23;
