@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,11 @@ from isotherm.bench.workload import TAIL, Prompts, Workload
 
 SERVER = Path(__file__).with_name("completions_server.py")
 WORK = Workload((128, 512), decode_prompt=64, decode_new=20, batch=4, batch_prompt=64, batch_new=5, repeats=2)
+
+
+@pytest.fixture(autouse=True)
+def logs_go_to_the_test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def bench(*args: str) -> BenchReport:

@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ FAKE = Path(__file__).with_name("fake_server.py")
 ON, OFF_8 = FIRST_FORM[3], FIRST_FORM[4]
 SHORT = (REFERENCE, CONTROL, ON, OFF_8)
 TOOL = {"type": "function", "function": {"name": "ask", "parameters": {"type": "object", "properties": {}}}}
+
+
+@pytest.fixture(autouse=True)
+def logs_go_to_the_test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def case(name: str, question: str, follow_ups: int = 0, tools: bool = True) -> dict[str, Any]:
