@@ -41,28 +41,32 @@ class Sampler:
         self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], tokens: list[int], finite: list[bool]
     ) -> list[tuple[int, RowResult]]:
         """Of the raw logits, for the rows that ask: logit - log(sum(exp(logits))), float32."""
-        wanted = [(index, tops) for index, row in enumerate(rows) if finite[index] and (tops := _tops(row)) is not None]
+        wanted = [
+            (index, most) for index, row in enumerate(rows) if finite[index] and (most := _wanted(row)) is not None
+        ]
         if not wanted:
             return []
-        raw = logits[[index for index, _ in wanted]]
-        normalizer = self.kernels.log_sum_exp(raw)
-        most = max(tops for _, tops in wanted)
-        ids, values = self.kernels.top(raw, min(most, raw.shape[1])) if most else (None, None)
-        entries = []
-        for place, (index, tops) in enumerate(wanted):
-            token = tokens[index]
-            chosen = raw[place, token]
-            rank = 1 + int((raw[place] > chosen).sum()) + int((raw[place, :token] == chosen).sum())
-            top: tuple[tuple[int, float], ...] = ()
-            if ids is not None and values is not None:
-                top = tuple(
-                    zip(ids[place, :tops].tolist(), (values[place, :tops] - normalizer[place]).tolist(), strict=True)
-                )
-            entries.append((index, RowResult(token, float(chosen - normalizer[place]), rank, top)))
-        return entries
+        places = [index for index, _ in wanted]
+        raw, chosen = logits[places], torch.tensor([tokens[index] for index in places])
+        normalizer = self.kernels.log_sum_exp(raw)[:, None]
+        value = raw.gather(1, chosen[:, None])
+        before = (raw > value) | ((raw == value) & (torch.arange(raw.shape[1]) < chosen[:, None]))
+        ranks = (1 + before.sum(dim=1)).tolist()
+        tops = self._tops(raw, normalizer, [most for _, most in wanted])
+        entries = zip(chosen.tolist(), (value - normalizer)[:, 0].tolist(), ranks, tops, strict=True)
+        return [(index, RowResult(*entry)) for index, entry in zip(places, entries, strict=True)]
+
+    def _tops(self, raw: Tensor, normalizer: Tensor, wanted: list[int]) -> list[tuple[tuple[int, float], ...]]:
+        """The likeliest tokens of each row with their log-probabilities, as many as the row wants."""
+        most = min(max(wanted), raw.shape[1])
+        if not most:
+            return [()] * len(wanted)
+        ids, values = self.kernels.top(raw, most)
+        rows = zip(ids.tolist(), (values - normalizer).tolist(), wanted, strict=True)
+        return [tuple(zip(row[:count], probabilities[:count], strict=True)) for row, probabilities, count in rows]
 
 
-def _tops(row: SampleRow | ScoreRow) -> int | None:
+def _wanted(row: SampleRow | ScoreRow) -> int | None:
     return row.top if isinstance(row, ScoreRow) else row.params.logprobs
 
 

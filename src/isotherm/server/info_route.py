@@ -57,6 +57,7 @@ def info_routes(service: Service) -> APIRouter:
                 "snapshot_interval": info.snapshot_interval,
                 "prefix_caching": info.prefix_caching,
                 "max_model_len": info.max_model_len,
+                "vocab_size": info.vocab_size,
             }
         )
 
