@@ -28,7 +28,7 @@ def lengths(name: str) -> tuple[int, ...]:
     return (130, 1, 64, 65) if name.startswith("torch") else LENGTHS
 
 
-def provider(name: str, threads: int = 2) -> Kernels:
+def provider(name: str, threads: int = 1) -> Kernels:
     """One of PROVIDERS."""
     kind, isa, dtype = name.split("-")
     if kind == "torch":

@@ -24,7 +24,8 @@ from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState,
 def _source_hash() -> str:
     root = Path(__file__).parent
     digest = hashlib.sha256()
-    for path in sorted((*root.glob("*/torch_form.py"), *root.glob("*/reference.py"), root / "fixed.py")):
+    shared = (root / "fixed.py", root / "segments.py", root / "sampling" / "noise.py")
+    for path in sorted((*root.glob("*/torch_form.py"), *root.glob("*/reference.py"), *shared)):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

@@ -3,23 +3,25 @@
 #include "strip.h"
 
 static const long PARTIALS_LIMIT = 1L << 24; /* floats of split sums held at once */
+static const long SMALL = 1L << 19;          /* products below which a team of threads costs more than it saves */
 
 /* tokens: of a strip, at most, a power of two. offsets: the first strip of each segment, heads counted apart. */
 typedef struct {
     const attention_t *at;
     const batch_t *batch;
-    long tokens, count, rows, splits;
+    long tokens, count, rows, splits, products;
     long *offsets;
 } plan_t;
 
 static plan_t plan_of(const attention_t *at, const batch_t *batch) {
-    plan_t plan = {at, batch, BLOCK, 0, 0, 1, malloc((size_t)(batch->segments + 1) * sizeof(long))};
+    plan_t plan = {at, batch, BLOCK, 0, 0, 1, 0, malloc((size_t)(batch->segments + 1) * sizeof(long))};
     while (plan.tokens > 1 && plan.tokens * at->group > STRIP_ROWS) plan.tokens /= 2;
     long longest = 1;
     for (long s = 0; s < batch->segments; s++) {
         segment_t segment = segment_of(batch, s);
         plan.offsets[s] = plan.count;
         plan.count += ((segment.end - 1) / plan.tokens - segment.start / plan.tokens + 1) * at->shape.heads;
+        plan.products += 2 * (segment.end - segment.start) * segment.end * at->shape.heads * at->group * at->shape.columns;
         if (segment.end - segment.start > longest) longest = segment.end - segment.start;
         if ((segment.end - 1) / SPLIT + 1 > plan.splits) plan.splits = (segment.end - 1) / SPLIT + 1;
     }
@@ -108,6 +110,7 @@ void iso_attention(const batch_t *batch, const act_t *q, long q_stride, const un
                    long query_heads, long heads, long dim, float scale, int threads) {
     const attention_t at = {shape_of(heads, dim), q, keys, values, out, q_stride, query_heads / heads, scale};
     plan_t plan = plan_of(&at, batch);
+    if (plan.products < SMALL) threads = 1;
     int few = plan.splits > 1 && plan.count < 4 * threads;
     if (few && plan.count * plan.splits * partial_size(&at.shape, plan.rows) <= PARTIALS_LIMIT) by_splits(&plan, threads);
     else by_strips(&plan, threads);

@@ -89,7 +89,8 @@ static void softmax_row(const float *s, long limit, int begins, float scale, flo
         st16(p + 16 * i, x[i]);
         sum = i ? v16_add(sum, x[i]) : x[i];
     }
-    *change = begins ? 0.0f : f1_exp(*m - new_m);
+    if (begins) *change = 0.0f;
+    else *change = *m == new_m ? 1.0f : f1_exp(*m - new_m); /* f1_exp(0) is 1 */
     *l = begins ? v16_hsum(sum) : *l * *change + v16_hsum(sum);
     *m = new_m;
 }

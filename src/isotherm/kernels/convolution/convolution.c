@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { TILE = 128 };
+enum { TILE = 128, SMALL = 1 << 15 }; /* elements below which a team of threads costs more than it saves */
 
 typedef struct {
     const act_t *x;
@@ -62,7 +62,7 @@ void iso_causal_conv(const batch_t *batch, const act_t *x, long stride, const fl
                      act_t *history, act_t *rows, act_t *out, int threads) {
     const conv_t conv = {x, stride, channels, width, history, rows};
     long tiles = (channels + TILE - 1) / TILE;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(threads) if (batch->row_offsets[batch->segments] * channels > SMALL)
     {
         float *taps = aligned_alloc(64, (size_t)width * TILE * sizeof(float));
 #pragma omp for schedule(static)

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+enum { AHEAD = 4 }; /* rows between asking for an input and using it */
+
 /* `columns` is value_dim rounded up to whole vectors, the row length of u and of the state; the columns added stay 0. */
 typedef struct {
     const act_t *qkv, *b, *a;
@@ -16,8 +18,8 @@ typedef struct {
     long key_heads, value_heads, key_dim, value_dim, columns, group;
 } delta_t;
 
-/* Work space of a thread. keys: k rows, then q rows, of the chunk. dots: k.k, then q.k. reads: k.h (then the right-hand side of
-   u), then q.h (then o). folded: k scaled for the fold. passing: states at boundaries that nobody keeps. */
+/* Work space of a thread. Rows come in pairs: in keys k and q of a token, in dots k.k and q.k, in reads k.h (then the right-hand
+   side of u) and q.h (then o). folded: k scaled for the fold. passing: states at boundaries that nobody keeps. */
 typedef struct {
     float *keys, *dots, *minus_a, *p, *reads, *folded, *passing;
     float beta[BLOCK], grown[BLOCK];
@@ -63,19 +65,31 @@ static void normalise(const act_t *x, long n, float scale, float *out) {
     }
 }
 
+/* Rows of one head lie far apart in the batch, where the processor does not foresee them. */
+static void want(const act_t *x, long n) {
+    for (long i = 0; i < n; i += 64 / (long)sizeof(act_t)) __builtin_prefetch(x + i);
+}
+
 /* Normalised k and q of the rows, k also into the lane's columns, and their dots with the chunk's keys so far. */
 static void keys_of(const delta_t *d, rows_t rows, long head, float *lane, work_t *w) {
     const float scale = 1.0f / f1_sqrt((float)d->key_dim);
     for (long r = 0; r < rows.n; r++) {
         const act_t *q = d->qkv + (rows.row + r) * d->qkv_stride + head * d->key_dim;
-        float *k = w->keys + r * d->key_dim;
+        float *k = w->keys + 2 * r * d->key_dim;
+        if (r + AHEAD < rows.n) {
+            want(q + AHEAD * d->qkv_stride, d->key_dim);
+            want(q + AHEAD * d->qkv_stride + d->key_heads * d->key_dim, d->key_dim);
+        }
         normalise(q + d->key_heads * d->key_dim, d->key_dim, 1.0f, k);
-        normalise(q, d->key_dim, scale, w->keys + (rows.n + r) * d->key_dim);
+        normalise(q, d->key_dim, scale, k + d->key_dim);
         for (long i = 0; i < d->key_dim; i++) lane[i * BLOCK + rows.first + r] = k[i];
     }
-    const product_t dots = {.a = w->keys, .a_stride = d->key_dim, .b = lane, .b_stride = BLOCK, .out = w->dots, .out_stride = BLOCK};
-    long columns = (rows.first + rows.n + 15) / 16 * 16;
-    product(FULL, &dots, 2 * rows.n, columns, d->key_dim);
+    for (long r = 0; r < rows.n; r += 16) {
+        long n = rows.n - r < 16 ? rows.n - r : 16, columns = (rows.first + r + n + 15) / 16 * 16;
+        const product_t dots = {.a = w->keys + 2 * r * d->key_dim, .a_stride = d->key_dim, .b = lane, .b_stride = BLOCK,
+                                .out = w->dots + 2 * r * BLOCK, .out_stride = BLOCK};
+        product(FULL, &dots, 2 * n, columns, d->key_dim);
+    }
 }
 
 /* beta, G and exp(G) of the rows for one value head; lane rows run across the rows, 16 at a time. */
@@ -102,7 +116,7 @@ static void weights_of(rows_t rows, const float *totals, work_t *w) {
         v16 total = v16_set1(totals[rows.first + r]), minus_beta = v16_set1(-w->beta[r]);
         for (long j = 0; j <= rows.first + r; j += 16) {
             v16 decay = v16_exp(v16_sub(total, v16_load(totals + j)));
-            v16 kk = v16_load(w->dots + r * BLOCK + j), qk = v16_load(w->dots + (rows.n + r) * BLOCK + j);
+            v16 kk = v16_load(w->dots + 2 * r * BLOCK + j), qk = v16_load(w->dots + (2 * r + 1) * BLOCK + j);
             v16_store(w->minus_a + r * BLOCK + j, v16_mul(v16_mul(minus_beta, kk), decay));
             v16_store(w->p + r * BLOCK + j, v16_mul(qk, decay));
         }
@@ -113,9 +127,10 @@ static void weights_of(rows_t rows, const float *totals, work_t *w) {
 static void right_hand_sides(const delta_t *d, rows_t rows, long head, work_t *w) {
     for (long r = 0; r < rows.n; r++) {
         const act_t *v = d->qkv + (rows.row + r) * d->qkv_stride + 2 * d->key_heads * d->key_dim + head * d->value_dim;
+        if (r + AHEAD < rows.n) want(v + AHEAD * d->qkv_stride, d->value_dim);
         v16 minus_grown = v16_set1(-w->grown[r]), beta = v16_set1(w->beta[r]);
         for (long c = 0; c < d->columns; c += 16) {
-            float *read = w->reads + r * d->columns + c;
+            float *read = w->reads + 2 * r * d->columns + c;
             v16 value = ld16_n(v + c, d->value_dim - c < 16 ? d->value_dim - c : 16);
             v16_store(read, v16_mul(beta, v16_fma(minus_grown, v16_load(read), value)));
         }
@@ -129,16 +144,16 @@ static void values_of(const delta_t *d, rows_t rows, long head, const float *h, 
     product(FULL, &reads, 2 * rows.n, columns, d->key_dim);
     right_hand_sides(d, rows, head, w);
     const product_t solve = {.a = w->minus_a, .a_stride = BLOCK, .b = u, .b_stride = columns, .from = w->reads,
-                             .from_stride = columns, .out = u + rows.first * columns, .out_stride = columns};
+                             .from_stride = 2 * columns, .out = u + rows.first * columns, .out_stride = columns};
     product(SOLVE, &solve, rows.n, columns, rows.first);
-    float *o = w->reads + rows.n * columns;
-    const product_t sums = {.a = w->p, .a_stride = BLOCK, .b = u, .b_stride = columns, .from = o, .from_stride = columns,
-                            .scale = w->grown, .scale_step = 1, .out = o, .out_stride = columns};
+    float *o = w->reads + columns;
+    const product_t sums = {.a = w->p, .a_stride = BLOCK, .b = u, .b_stride = columns, .from = o, .from_stride = 2 * columns,
+                            .scale = w->grown, .scale_step = 1, .out = o, .out_stride = 2 * columns};
     product(CAUSAL, &sums, rows.n, columns, rows.first);
     for (long r = 0; r < rows.n; r++) {
         act_t *out = d->out + ((rows.row + r) * d->value_heads + head) * d->value_dim;
         for (long c = 0; c < columns; c += 16)
-            st16_n(out + c, v16_load(o + r * columns + c), d->value_dim - c < 16 ? d->value_dim - c : 16);
+            st16_n(out + c, v16_load(o + 2 * r * columns + c), d->value_dim - c < 16 ? d->value_dim - c : 16);
     }
 }
 

@@ -23,7 +23,7 @@ enum { FULL, SOLVE, CAUSAL };
 
 V16_INLINE void product_tile(const int R, const int J, const int kind, const product_t *p, long depth, long r0, long c) {
     const float *a = p->a + r0 * p->a_stride, *b = p->b + c;
-    v16 acc[6][4]; /* not [R][J]: an array of variable size would live in memory */
+    v16 acc[6][8]; /* not [R][J]: an array of variable size would live in memory */
     UNROLL for (int r = 0; r < R; r++) {
         UNROLL for (int j = 0; j < J; j++) {
             acc[r][j] = p->from ? v16_load(p->from + (r0 + r) * p->from_stride + c + 16 * j) : v16_zero();
@@ -31,7 +31,7 @@ V16_INLINE void product_tile(const int R, const int J, const int kind, const pro
         }
     }
     for (long k = 0; k < depth; k++) {
-        v16 rows[4];
+        v16 rows[8];
         UNROLL for (int j = 0; j < J; j++) rows[j] = v16_load(b + k * p->b_stride + 16 * j);
         UNROLL for (int r = 0; r < R; r++) {
             v16 factor = v16_set1(a[r * p->a_stride + k]);
@@ -73,6 +73,13 @@ enum { WIDE = 2 };
 /* FULL: `depth` indices for every row. SOLVE, CAUSAL: row r has depth + r before its tile closes it. */
 V16_INLINE void product(const int kind, const product_t *p, long rows, long columns, long depth) {
     long c = 0;
+#if defined(__AVX512F__) /* decode: k and q of one token pass over the state once, in the order of memory */
+    if (kind == FULL && rows <= 2)
+        for (; columns - c >= 128; c += 128) {
+            if (rows == 2) product_tile(2, 8, kind, p, depth, 0, c);
+            else product_tile(1, 8, kind, p, depth, 0, c);
+        }
+#endif
     for (; columns - c >= 16 * WIDE; c += 16 * WIDE) ROW_TILES(WIDE)
     for (; c < columns; c += 16) ROW_TILES(1)
 }
