@@ -1,0 +1,6 @@
+"""Puts the repository's root on the path: `training` is no part of the package."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))

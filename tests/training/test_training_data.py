@@ -1,0 +1,117 @@
+"""The generator: what it promises about tools, held-out material, rendering and batches."""
+
+import json
+import random
+
+import pytest
+import torch
+
+from training.cases import COUNTS, make_cases
+from training.catalogue import DOMAINS, HELD_OUT, KNOWN
+from training.conversation import conversation
+from training.evaluate import parse_calls, passes
+from training.packing import encode, load_tokenizer, make_batch
+from training.template import pieces, render
+
+SCENES = [conversation(11, index) for index in range(150)]
+WRITTEN = " ".join(str(scene.messages) + str(scene.schemas) for scene in SCENES)
+
+
+def test_there_are_at_least_sixty_tools_in_twelve_domains() -> None:
+    assert len(KNOWN) >= 60
+    assert len({tool.name for tool in KNOWN}) == len(KNOWN)
+    assert len(DOMAINS) == len({tool.domain for tool in KNOWN}) == 12
+
+
+def test_schemas_cover_every_json_type_and_optional_fields() -> None:
+    rng = random.Random(0)
+    schemas = [tool.schema(rng)["function"]["parameters"] for tool in KNOWN]
+    types = {p["type"] for s in schemas for p in s["properties"].values()}
+    assert types >= {"string", "number", "integer", "boolean", "array", "object"}
+    assert any("enum" in p for s in schemas for p in s["properties"].values())
+    assert any(set(s["properties"]) > set(s.get("required", ())) for s in schemas)
+
+
+def test_held_out_tools_and_phrasings_never_occur_in_training() -> None:
+    for tool in HELD_OUT:
+        assert tool.name not in WRITTEN
+        assert tool.description not in WRITTEN
+    for tool in KNOWN:
+        assert not set(tool.asks) & set(tool.held_asks)
+
+
+def test_a_conversation_is_a_function_of_seed_and_index() -> None:
+    again = conversation(11, 3)
+    assert again.messages == SCENES[3].messages
+    assert again.schemas == SCENES[3].schemas
+    assert conversation(12, 3).messages != again.messages
+
+
+def test_the_mix_has_parallel_calls_errors_chains_and_talk() -> None:
+    turns = [[len(m.get("tool_calls", ())) for m in s.messages if m["role"] == "assistant"] for s in SCENES]
+    assert any(count > 1 for turn in turns for count in turn)
+    assert any(a == 1 and b == 1 for turn in turns for a, b in zip(turn, turn[1:], strict=False))
+    assert any(count == 0 for turn in turns for count in turn)
+    assert "error" in WRITTEN
+
+
+def test_turn_by_turn_rendering_is_the_whole_rendering() -> None:
+    for scene in SCENES:
+        while scene.messages[-1]["role"] != "assistant":
+            scene.messages.pop()
+        assert "".join(text for text, _ in pieces(scene.messages, scene.schemas)) + "\n" == render(scene.messages, scene.schemas)
+
+
+def test_a_turn_renders_again_as_the_tokens_that_were_generated() -> None:
+    tokenizer = load_tokenizer()
+    for scene in SCENES[:60]:
+        whole = tokenizer.encode(render(scene.messages, scene.schemas).removesuffix("\n"), add_special_tokens=False).ids
+        assert encode(scene)[0] == whole
+
+
+def test_calls_are_read_back_as_they_were_meant() -> None:
+    for scene in SCENES:
+        for message in scene.messages:
+            if message.get("tool_calls"):
+                text = render([message], None)
+                calls = [{"name": c["function"]["name"], "arguments": c["function"]["arguments"]} for c in message["tool_calls"]]
+                assert passes(text, {"calls": calls})
+                assert [name for name, _ in parse_calls(text)] == [c["name"] for c in calls]
+
+
+def test_an_answer_passes_only_without_a_call_and_with_every_value() -> None:
+    expect = {"contains": ["-11.5", "clear"]}
+    assert passes("It is -11.5 degrees and Clear.", expect)
+    assert not passes("It is 11.5 degrees and clear.", expect)
+    assert not passes("-11.5, clear <tool_call>", expect)
+    assert not passes("", {"contains": []})
+
+
+def test_a_batch_is_reproducible_and_its_documents_begin_on_blocks() -> None:
+    batch, again = make_batch(3, 5, 2, 4096, 0.0), make_batch(3, 5, 2, 4096, 0.0)
+    assert torch.equal(batch.tokens, again.tokens)
+    starts = (batch.position == 0).nonzero()
+    assert (starts[:, 1] % 64 == 0).all()
+    assert (batch.weight[batch.position == 0] == 0).all()
+    assert 0.02 < (batch.weight == 1).float().mean() < 0.5
+
+
+def test_the_evaluation_has_at_least_five_hundred_cases_and_fits_in_the_package() -> None:
+    cases = make_cases(1)
+    assert len(cases) == sum(COUNTS.values()) >= 500
+    assert len("\n".join(json.dumps(c, ensure_ascii=False) for c in cases).encode()) < 2_000_000
+
+
+@pytest.mark.parametrize("text", ["get_weather(Zorblat) Zorblat", "naïve 日本語 🎉 -12.50 'x' \"y\"\n\n\ttab", "a  b\r\nc"])
+def test_the_tokenizer_gives_every_text_back(text: str) -> None:
+    tokenizer = load_tokenizer()
+    assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False).ids, skip_special_tokens=False) == text
+
+
+def test_a_word_splits_after_a_space_as_it_does_in_a_schema() -> None:
+    tokenizer = load_tokenizer()
+    for word in ("Zorblatheim", "temperature", "quxelda", "getForecast"):
+        alone = tokenizer.encode(word, add_special_tokens=False).tokens
+        spaced = tokenizer.encode(" " + word, add_special_tokens=False).tokens
+        assert "".join(spaced) == "Ġ" + "".join(alone)
+        assert spaced[-len(alone) + 1 :] == alone[1:] or len(alone) == 1
