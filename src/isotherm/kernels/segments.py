@@ -1,9 +1,11 @@
-"""A batch read segment by segment, for the forms that are written in torch."""
+"""A batch read segment by segment, for the forms that are written in torch, and the simplest batch there is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isotherm.core.constants import block_floor
+import torch
+
+from isotherm.core.constants import block_floor, blocks_for
 from isotherm.kernels.batch import Batch
 
 
@@ -46,3 +48,22 @@ def segment_views(batch: Batch) -> Iterator[SegmentView]:
             writes=tuple(writes[write_offsets[i] : write_offsets[i + 1]]),
             blocks=tuple(blocks[block_offsets[i] : block_offsets[i + 1]]),
         )
+
+
+def one_segment(start: int, tokens: int) -> Batch:
+    """A batch of one segment alone in its stores: lane 0, block i in place i, slots 0 (read) and 1 (last boundary)."""
+    end = start + tokens
+    writes = [block_floor(end)] if block_floor(end) > start else []
+    counts = {
+        "positions": range(start, end),
+        "row_offsets": (0, tokens),
+        "starts": (start,),
+        "lanes": (0,),
+        "states": (0,),
+        "write_offsets": (0, len(writes)),
+        "write_positions": writes,
+        "write_slots": [1] * len(writes),
+        "block_offsets": (0, blocks_for(end)),
+        "blocks": range(blocks_for(end)),
+    }
+    return Batch(**{name: torch.tensor(list(values), dtype=torch.int32) for name, values in counts.items()})

@@ -22,6 +22,13 @@ static const act_t *inputs_at(const conv_t *conv, const segment_t *segment, long
     return conv->history + (segment->state * (conv->width - 1) + before) * conv->channels;
 }
 
+/* weight [n][width] -> taps [width][TILE], zeros beyond n. */
+V16_INLINE void by_tap(const float *weight, long n, long width, float *taps) {
+    memset(taps, 0, (size_t)width * TILE * sizeof(float));
+    for (long i = 0; i < n; i++)
+        for (long tap = 0; tap < width; tap++) taps[tap * TILE + i] = weight[i * width + tap];
+}
+
 /* taps: [width][TILE], the weights of channels [c, c+n) by tap. */
 static void outputs(const conv_t *conv, const segment_t *segment, const float *taps, long c, long n, act_t *out) {
     const act_t *inputs[conv->width];
@@ -69,9 +76,8 @@ void iso_causal_conv(const batch_t *batch, const act_t *x, long stride, const fl
         for (long task = 0; task < batch->segments * tiles; task++) {
             segment_t segment = segment_of(batch, task / tiles);
             long c = task % tiles * TILE, n = channels - c < TILE ? channels - c : TILE;
-            memset(taps, 0, (size_t)width * TILE * sizeof(float));
-            for (long i = 0; i < n; i++)
-                for (long tap = 0; tap < width; tap++) taps[tap * TILE + i] = weight[(c + i) * width + tap];
+            if (width == 4) by_tap(weight + c * 4, n, 4, taps); /* a constant width, which the compiler turns into shuffles */
+            else by_tap(weight + c * width, n, width, taps);
             outputs(&conv, &segment, taps, c, n, out);
             keep(&conv, batch, &segment, c, n);
         }
