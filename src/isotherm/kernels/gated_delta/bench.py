@@ -1,6 +1,7 @@
 """Speed of the gated delta rule and its convolution: `python -m isotherm.kernels.gated_delta.bench`.
 
-8 key and 16 value heads of 128. Layers take turns over states of their own, so that one row reads its state from memory as a model does.
+8 key and 16 value heads of 128. Layers take turns over states of their own, so that one row reads its state from memory as a
+model does.
 """
 
 import argparse
