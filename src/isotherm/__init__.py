@@ -1,5 +1,6 @@
 """Isotherm: how a token was computed never changes what it is."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from isotherm.core.version import VERSION as __version__
@@ -7,6 +8,11 @@ from isotherm.core.version import VERSION as __version__
 if TYPE_CHECKING:
     from isotherm.core.sampling import SamplingParams
     from isotherm.engine.llm import LLM
+
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+"""How often a waiting OpenMP thread looks before it sleeps. GNU's default spins for milliseconds, and wherever another process
+wants the core (our own HTTP process does), kernels then take tens of times longer. It is read once, when torch loads the
+library, so it is set before anything imports torch, and for the engine's process, which inherits it."""
 
 __all__ = ["LLM", "SamplingParams", "__version__"]
 

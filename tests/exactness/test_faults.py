@@ -34,7 +34,7 @@ def setup(request, checkpoints) -> Setup:
     return Setup(checkpoints[kind], "c", dtype)
 
 
-def test_1_a_shared_prefix_hits_from_the_second_request_on(setup: Setup) -> None:
+def test_fault_1_a_shared_prefix_hits_from_the_second_request_on(setup: Setup) -> None:
     """The hint is the end of the shared part, as the text room gives it."""
     stem = tokens(300, 1)
     engine = setup.engine()
@@ -47,7 +47,7 @@ def test_1_a_shared_prefix_hits_from_the_second_request_on(setup: Setup) -> None
 
 @pytest.mark.parametrize("grain", [16, 64, 128, 192])
 @pytest.mark.parametrize("offset", [-1, 0, 1])
-def test_3_lengths_around_every_granularity_hit_and_are_equal(setup: Setup, grain: int, offset: int) -> None:
+def test_fault_3_lengths_around_every_granularity_hit_and_are_equal(setup: Setup, grain: int, offset: int) -> None:
     item = request(tokens(grain + offset, grain), params=SHORT)
     engine = setup.engine(snapshot_interval=128)
     cold, warm = drive(engine, [item])["r"], drive(engine, [item])["r"]
@@ -56,7 +56,7 @@ def test_3_lengths_around_every_granularity_hit_and_are_equal(setup: Setup, grai
 
 
 @pytest.mark.parametrize("length", [128, 130])
-def test_4_the_identical_prompt_twice_does_not_apply_its_last_token_twice(setup: Setup, length: int) -> None:
+def test_fault_4_the_identical_prompt_twice_does_not_apply_its_last_token_twice(setup: Setup, length: int) -> None:
     item = request(tokens(length, 4), params=replace(GREEDY, max_tokens=80))
     engine = setup.engine()
     answers = [drive(engine, [item])["r"] for _ in range(3)]
@@ -64,7 +64,7 @@ def test_4_the_identical_prompt_twice_does_not_apply_its_last_token_twice(setup:
     assert answers[0].compared == alone(setup, item).compared
 
 
-def test_5_a_prompt_with_one_new_token_populates_the_cache(setup: Setup) -> None:
+def test_fault_5_a_prompt_with_one_new_token_populates_the_cache(setup: Setup) -> None:
     engine = setup.engine()
     drive(engine, [request(tokens(200, 5), params=ONE)])
     again = request((*tokens(200, 5), *tokens(9, 6)), params=SHORT)
@@ -73,7 +73,7 @@ def test_5_a_prompt_with_one_new_token_populates_the_cache(setup: Setup) -> None
     assert answer.compared == alone(setup, again).compared
 
 
-def test_6_freed_memory_filled_with_nan_reaches_nobody(setup: Setup) -> None:
+def test_fault_6_freed_memory_filled_with_nan_reaches_nobody(setup: Setup) -> None:
     engine = setup.engine(blocks=20, slots=12, max_model_len=1024)
     for i in range(6):
         item = request(tokens(250 + i, 60 + i), params=SHORT)
@@ -84,7 +84,7 @@ def test_6_freed_memory_filled_with_nan_reaches_nobody(setup: Setup) -> None:
     assert drive(fresh, [item])["r"].compared == alone(setup, item).compared
 
 
-def test_8_a_short_request_retires_in_the_middle_of_a_long_prefill(setup: Setup) -> None:
+def test_fault_8_a_short_request_retires_in_the_middle_of_a_long_prefill(setup: Setup) -> None:
     long, short = request(tokens(1500, 8), "long", SHORT), request(tokens(40, 9), "short", SHORT)
     engine = setup.engine(budget=128)
     answers = drive(engine, [long, short])
@@ -94,7 +94,7 @@ def test_8_a_short_request_retires_in_the_middle_of_a_long_prefill(setup: Setup)
     assert after["again"].cached == block_floor(1499)
 
 
-def test_10_every_published_snapshot_equals_a_fresh_prefills_at_random_budgets(setup: Setup) -> None:
+def test_fault_10_every_published_snapshot_equals_a_fresh_prefills_at_random_budgets(setup: Setup) -> None:
     for budget in (17, 100, 333):
         engine = setup.engine(budget=budget, snapshot_interval=64)
         drive(engine, [request(tokens(400, budget), params=SHORT), request(tokens(333, 1), "other", params=SHORT)])
@@ -102,7 +102,7 @@ def test_10_every_published_snapshot_equals_a_fresh_prefills_at_random_budgets(s
 
 
 @pytest.mark.parametrize("suffix", [1, 2, 31, 62, 63])
-def test_11_a_hit_with_a_short_suffix_batched_with_a_miss(setup: Setup, suffix: int) -> None:
+def test_fault_11_a_hit_with_a_short_suffix_batched_with_a_miss(setup: Setup, suffix: int) -> None:
     engine = setup.engine()
     drive(engine, [request(tokens(192, 11), params=ONE)])
     hit = request((*tokens(192, 11), *tokens(suffix, 12)), "hit", SHORT)
@@ -114,7 +114,7 @@ def test_11_a_hit_with_a_short_suffix_batched_with_a_miss(setup: Setup, suffix: 
     assert assert_published_is_exact(engine) > 0
 
 
-def test_12_one_token_prompts_join_a_decoding_batch(setup: Setup) -> None:
+def test_fault_12_one_token_prompts_join_a_decoding_batch(setup: Setup) -> None:
     engine = setup.engine()
     base = request(tokens(65, 12), "base", replace(GREEDY, max_tokens=30))
     engine.add(base)
@@ -128,7 +128,7 @@ def test_12_one_token_prompts_join_a_decoding_batch(setup: Setup) -> None:
         assert answers[item.id].compared == alone(setup, item).compared
 
 
-def test_14_with_two_slots_requests_queue_and_stay_exact(setup: Setup) -> None:
+def test_fault_14_with_two_slots_requests_queue_and_stay_exact(setup: Setup) -> None:
     items = [request(tokens(100 + i, 80 + i), f"r{i}", SHORT) for i in range(4)]
     engine = setup.engine(seqs=1, slots=2, blocks=10, max_model_len=512)
     answers = drive(engine, items)
@@ -136,7 +136,7 @@ def test_14_with_two_slots_requests_queue_and_stay_exact(setup: Setup) -> None:
         assert answers[item.id].compared == alone(setup, item, max_model_len=512).compared
 
 
-def test_17_batchmates_of_every_sort_change_nothing(setup: Setup) -> None:
+def test_fault_17_batchmates_of_every_sort_change_nothing(setup: Setup) -> None:
     plain = request(tokens(100, 17), "plain", SHORT)
     engine = setup.engine()
     mates = [
@@ -149,7 +149,7 @@ def test_17_batchmates_of_every_sort_change_nothing(setup: Setup) -> None:
     assert answers["plain"].compared == answers["salted"].compared == alone(setup, plain).compared
 
 
-def test_18_two_salts_share_nothing(setup: Setup) -> None:
+def test_fault_18_two_salts_share_nothing(setup: Setup) -> None:
     engine = setup.engine()
     first = drive(engine, [request(tokens(200, 18), params=ONE, cache_salt="a")])["r"]
     other = drive(engine, [request(tokens(200, 18), params=ONE, cache_salt="b")])["r"]
@@ -158,7 +158,7 @@ def test_18_two_salts_share_nothing(setup: Setup) -> None:
     assert first.compared == other.compared == same.compared
 
 
-def test_20_there_is_one_logprob_a_token_the_first_included_warm_and_cold(setup: Setup) -> None:
+def test_fault_20_there_is_one_logprob_a_token_the_first_included_warm_and_cold(setup: Setup) -> None:
     engine = setup.engine()
     item = request(tokens(130, 20))
     for answer in (drive(engine, [item])["r"], drive(engine, [item])["r"]):
@@ -166,7 +166,7 @@ def test_20_there_is_one_logprob_a_token_the_first_included_warm_and_cold(setup:
         assert all(len(top) == 20 for _, _, _, top in answer.bits)
 
 
-def test_27_state_differences_that_show_two_chunks_later_are_looked_for(setup: Setup) -> None:
+def test_fault_27_state_differences_that_show_two_chunks_later_are_looked_for(setup: Setup) -> None:
     """Tokens that repeat make keys correlated; answers run well past two chunks after the snapshot."""
     item = request(tokens(20, 27) * 12, params=replace(GREEDY, max_tokens=160))
     engine = setup.engine()

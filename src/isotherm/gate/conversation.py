@@ -1,8 +1,9 @@
 """From a case and the answers recorded so far to the next request's body."""
 
+import json
 from typing import Any
 
-from isotherm.gate.answer import Answer
+from isotherm.gate.answer import Answer, ToolCall
 from isotherm.gate.case import Case, ToolResult
 
 FIXED: dict[str, Any] = {
@@ -10,7 +11,7 @@ FIXED: dict[str, Any] = {
     "logprobs": True,
     "top_logprobs": 20,
     "return_token_ids": True,
-    "max_tokens": 48,
+    "max_tokens": 160,
     "stream": True,
     "stream_options": {"include_usage": True},
 }
@@ -32,21 +33,31 @@ def _assistant(answer: Answer) -> Message:
     message: Message = {"role": "assistant", "content": answer.text}
     if answer.reasoning:
         message["reasoning_content"] = answer.reasoning
-    if answer.tool_calls:
+    if calls := _whole_calls(answer):
         message["tool_calls"] = [
             {"id": _call_id(i), "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for i, call in enumerate(answer.tool_calls)
+            for i, call in enumerate(calls)
         ]
     return message
 
 
+def _whole_calls(answer: Answer) -> tuple[ToolCall, ...]:
+    """The answer's calls; none when the token limit cut one short, since a server would rightly refuse it as history."""
+    try:
+        whole = all(isinstance(json.loads(call.arguments), dict) for call in answer.tool_calls)
+    except ValueError:
+        return ()
+    return answer.tool_calls if whole else ()
+
+
 def _results(answer: Answer, results: tuple[ToolResult, ...]) -> list[Message]:
     """A tool message for every call, or, when the answer called nothing, the results told by the user."""
-    if not answer.tool_calls:
+    calls = _whole_calls(answer)
+    if not calls:
         told = " ".join(f"The result of {result.name} is: {result.content}" for result in results)
         return [{"role": "user", "content": told}]
     left, messages = list(results), []
-    for i, call in enumerate(answer.tool_calls):
+    for i, call in enumerate(calls):
         result = next((result for result in left if result.name == call.name), left[0] if left else results[-1])
         if result in left:
             left.remove(result)

@@ -1,7 +1,6 @@
 """The compiled kernels as ctypes functions, and the one place where their arguments are checked."""
 
 import ctypes
-import os
 from collections.abc import Callable
 
 import torch
@@ -10,10 +9,6 @@ from torch import Tensor
 from isotherm.kernels.native.build import Build
 
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_int64, "u": ctypes.c_uint64, "i": ctypes.c_int32, "f": ctypes.c_float}
-
-SPINS = "1000"
-"""How often a waiting OpenMP thread looks before it sleeps. GNU's default spins for milliseconds, and wherever another process
-wants the core (our own HTTP process does), a kernel then takes tens of times longer. Read when the library is loaded."""
 
 
 class Library:
@@ -27,7 +22,6 @@ class Library:
         self.build = build
         self.dtype = build.dtype
         self.threads = threads
-        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
         self._library = ctypes.CDLL(str(build.path))
         self._functions: dict[str, Callable[..., int | None]] = {}
 
