@@ -1,6 +1,7 @@
 """LLM: text in and text out, in this process, on the embedded model."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -60,7 +61,8 @@ def test_a_stop_string_ends_text_and_ids(llm: LLM) -> None:
     (whole,) = llm.generate("The weather in Oslo is", GREEDY)
     text = whole.outputs[0].text
     stop = text[3:6]
-    (cut,) = llm.generate("The weather in Oslo is", SamplingParams(temperature=0.0, max_tokens=12, stop=(stop,)))
+    params = replace(GREEDY, stop=(stop,))
+    (cut,) = llm.generate("The weather in Oslo is", params)
     assert cut.outputs[0].text == text[: text.index(stop)]
     assert (cut.outputs[0].finish_reason, cut.outputs[0].stop_reason) == ("stop", stop)
 
