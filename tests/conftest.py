@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import isotherm  # noqa: F401  before torch: it sets how long kernel threads wait
+
 KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe")
 
 
