@@ -99,6 +99,25 @@ def test_the_end_of_the_process_is_an_error_for_everyone_waiting(checkpoints) ->
     with_engine(checkpoints["qwen3_5"], body)
 
 
+def test_after_refuse_running_and_later_requests_end_with_an_error(checkpoints) -> None:
+    async def body(engine: EngineProcess) -> None:
+        stream = engine.generate(Request("r", (1, 2), SamplingParams(max_tokens=900, ignore_eos=True)))
+        await anext(stream)
+        asked = asyncio.ensure_future(engine.stats())
+        await asyncio.sleep(0)
+        engine.refuse()
+        with pytest.raises(EngineDeadError, match="shutting down"):
+            async for _ in stream:
+                pass
+        with pytest.raises(EngineDeadError, match="shutting down"):
+            await asked
+        with pytest.raises(EngineDeadError, match="shutting down"):
+            await answer(engine, "later", (1,))
+        await asyncio.sleep(0.2)  # the answer to `asked` arrives, and finds nobody waiting
+
+    with_engine(checkpoints["qwen3_5"], body)
+
+
 def test_a_model_that_cannot_be_loaded_raises_in_the_parent(tmp_path) -> None:
     with pytest.raises(CheckpointError, match=r"config\.json"):
         start(tmp_path).wait_ready()

@@ -64,6 +64,7 @@ def _ask() -> str:
     try:
         return input("you> ").strip()
     except EOFError:
+        typer.echo()
         return ""
 
 

@@ -50,7 +50,7 @@ def doctor(
             console.print(
                 f"[{'green' if check.passed else 'red'}]{'ok' if check.passed else 'FAILED':>14}[/]  ", end=""
             )
-            console.print(f"{check.name}: {check.detail}", markup=False)
+            console.print(f"{check.name}: {check.detail}", markup=False, soft_wrap=True)
     if json_file:
         result = {"build": build, "checks": [asdict(check) for check in checks]}
         Path(json_file).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -3,12 +3,17 @@
 import asyncio
 import dataclasses
 import logging
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
 from isotherm.core.config import EngineConfig
+from isotherm.core.errors import ConfigError
 from isotherm.engine.process import EngineProcess
 from isotherm.model.hf_config import read_json
 from isotherm.model.source import locate
@@ -21,10 +26,14 @@ from isotherm.text.tokenizer import Tokenizer
 
 log = logging.getLogger("isotherm")
 
+GRACE_S = 3
+"""Seconds that a client has to take the end of its answer when the server ends."""
+
 
 def launch(config: EngineConfig, server: ServerConfig, revision: str | None, chat_template: Path | None) -> None:
     """Blocks until the server ends. Raises ConfigError or CheckpointError when it cannot start."""
     warn_if_exposed(server)
+    listener = bind(server.host, server.port)
     folder = locate(config.model.path, revision)
     tokenizer = Tokenizer.load(folder)
     engine = EngineProcess(config, folder, tokenizer.vocabulary)
@@ -44,10 +53,43 @@ def launch(config: EngineConfig, server: ServerConfig, revision: str | None, cha
     )
     app = create_app(engine, tokenizer, template, server)
     log.info("serving %s at http://%s:%d/v1", server.served_model_names[0], server.host, server.port)
-    asyncio.run(_serve(app, engine, server))
+    asyncio.run(_serve(app, engine, server, listener))
 
 
-async def _serve(app: FastAPI, engine: EngineProcess, server: ServerConfig) -> None:
+class InterruptibleServer(uvicorn.Server):
+    """Ends at once when asked to: running answers end with an error, and the process ends by itself with exit code 0."""
+
+    def __init__(self, settings: uvicorn.Config, engine: EngineProcess):
+        super().__init__(settings)
+        self._engine = engine
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Unlike uvicorn's, does not raise the signal again afterwards, which would end in a trace or a killed process."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """uvicorn waits for running answers; these may have minutes to go."""
+        self._engine.refuse()
+        await super().shutdown(sockets)
+
+
+async def _serve(app: FastAPI, engine: EngineProcess, server: ServerConfig, listener: socket.socket) -> None:
     engine.attach()
-    settings = uvicorn.Config(app, host=server.host, port=server.port, log_level="warning", access_log=False)
-    await uvicorn.Server(settings).serve()
+    settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_S)
+    await InterruptibleServer(settings, engine).serve(sockets=[listener])
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that holds the address; nothing connects before the server listens. Raises ConfigError when it is taken."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host.strip("[]"), port))
+    except OSError as error:
+        listener.close()
+        raise ConfigError("port", f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    return listener

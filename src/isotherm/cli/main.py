@@ -17,7 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command(context_settings=serve.CONTEXT)(serve.serve)
+app.command(cls=serve.PastedCommand)(serve.serve)
 app.command()(chat.chat)
 app.command()(generate.generate)
 app.command()(gate.gate)

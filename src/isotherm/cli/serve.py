@@ -2,18 +2,27 @@
 
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from isotherm.cli import options
-from isotherm.cli.vllm_flags import explain
+from isotherm.cli.vllm_flags import adopt
 
-CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+class PastedCommand(TyperCommand):
+    """Reads vLLM's command lines too, before our own options are looked for."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Says what has no effect here. Raises ConfigError for what cannot be honoured."""
+        adopted = adopt(args)
+        for notice in adopted.notices:
+            typer.secho(f"isotherm: {notice}", fg=typer.colors.YELLOW, err=True)
+        return super().parse_args(ctx, list(adopted.args))
 
 
 def serve(
-    context: typer.Context,
     model: options.Model = "",
     host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to bind.")] = 8000,
@@ -39,8 +48,6 @@ def serve(
     ] = None,
 ) -> None:
     """Serve MODEL over HTTP, as OpenAI's API."""
-    for notice in explain(context.args):
-        typer.secho(f"isotherm: {notice}", fg=typer.colors.YELLOW, err=True)
     options.quiet_transformers()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     from isotherm.cli.launch import launch

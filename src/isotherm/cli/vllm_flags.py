@@ -1,4 +1,6 @@
-"""Flags of a pasted vLLM command that are not ours: those that change nothing here, and those that cannot be honoured."""
+"""A pasted vLLM command in our terms: flags that change nothing here are dropped, those that cannot be honoured are refused."""
+
+from dataclasses import dataclass
 
 from isotherm.core.errors import ConfigError
 
@@ -9,21 +11,30 @@ NO_EFFECT = {
     "--disable-log-requests": "one line a request is logged",
     "--no-enable-log-requests": "one line a request is logged",
     "--disable-log-stats": "statistics are at /metrics only",
-    "--uvicorn-log-level": "the log has one level",
     "--disable-uvicorn-access-log": "there is no access log",
+    "--no-async-scheduling": "passes run one after the other",
+}
+"""Accepted with a notice; they take no value."""
+
+VALUE_HAS_NO_EFFECT = {
+    "--uvicorn-log-level": "the log has one level",
     "--gpu-memory-utilization": "there is no GPU backend yet; --kv-cache-memory-bytes bounds the cache",
     "--swap-space": "nothing is swapped",
     "--generation-config": "the checkpoint's generation_config.json is used",
     "--load-format": "safetensors is the one format",
     "--block-size": "a block is 64 tokens",
 }
-"""Accepted with a notice. Those with a value take it along."""
+"""Accepted with a notice, together with the one value that they take."""
 
+ONE_PROCESS = "one process on one device serves a model"
 REFUSED = {
-    "--tensor-parallel-size": "one process on one device serves a model",
-    "-tp": "one process on one device serves a model",
-    "--pipeline-parallel-size": "one process on one device serves a model",
-    "--data-parallel-size": "one process on one device serves a model",
+    "--tensor-parallel-size": ONE_PROCESS,
+    "-tp": ONE_PROCESS,
+    "--pipeline-parallel-size": ONE_PROCESS,
+    "-pp": ONE_PROCESS,
+    "--data-parallel-size": ONE_PROCESS,
+    "-dp": ONE_PROCESS,
+    "--enable-expert-parallel": ONE_PROCESS,
     "--quantization": "quantised weights are not implemented",
     "-q": "quantised weights are not implemented",
     "--kv-cache-dtype": "keys and values are kept in the model's dtype",
@@ -45,18 +56,70 @@ REFUSED = {
     "--device": "the CPU is the one device yet",
 }
 
+ALREADY_SO = {
+    "--tensor-parallel-size": ("1",),
+    "-tp": ("1",),
+    "--pipeline-parallel-size": ("1",),
+    "-pp": ("1",),
+    "--data-parallel-size": ("1",),
+    "-dp": ("1",),
+    "--kv-cache-dtype": ("auto",),
+    "--mamba-ssm-cache-dtype": ("auto", "float32"),
+    "--device": ("auto", "cpu"),
+    "--cpu-offload-gb": ("0",),
+}
+"""Values of refused flags that ask for what is so anyway."""
 
-def explain(extra: list[str]) -> list[str]:
-    """Notices for the flags that change nothing; ConfigError for the first that cannot be honoured, or is not known."""
-    notices, index = [], 0
-    while index < len(extra):
-        flag = extra[index].split("=", 1)[0]
-        if flag in REFUSED:
-            raise ConfigError(flag, f"cannot be honoured: {REFUSED[flag]}")
-        if flag not in NO_EFFECT:
-            raise ConfigError(flag, "unknown option; `isotherm serve --help` lists them")
-        notices.append(f"{flag} has no effect: {NO_EFFECT[flag]}")
-        index += 1
-        if index < len(extra) and "=" not in extra[index - 1] and not extra[index].startswith("-"):
-            index += 1
-    return notices
+SEVERAL_VALUES = ("--served-model-name", "--api-key")
+"""Our options that vLLM gives several values after one flag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """What our own parser reads, and what to tell the user."""
+
+    args: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def adopt(pasted: list[str]) -> Adopted:
+    """The arguments after `serve` as ours: `--model X` becomes X, underscores in flags hyphens, and, where MODEL came first,
+    one flag with several values one flag each. Raises ConfigError for the first flag that cannot be honoured; flags known
+    to neither are left to our parser, which says so.
+    """
+    args: list[str] = []
+    notices: list[str] = []
+    rest = list(pasted)
+    model_came_first = bool(pasted) and not pasted[0].startswith("-")
+    while rest:
+        flag, equals, value = rest.pop(0).partition("=")
+        if not flag.startswith("-"):
+            args.append(flag + equals + value)
+            continue
+        flag = flag.replace("_", "-") if flag.startswith("--") else flag
+        name = flag.partition(".")[0]  # --hf-overrides.max_model_len 5: one entry of a dictionary
+        values = [value] if equals else _values(rest)
+        if flag in NO_EFFECT:
+            notices.append(f"{flag} has no effect: {NO_EFFECT[flag]}")
+        elif flag in VALUE_HAS_NO_EFFECT:
+            notices.append(f"{flag} has no effect: {VALUE_HAS_NO_EFFECT[flag]}")
+            rest = rest if equals else rest[1:]
+        elif name in REFUSED:
+            if not values or values[0] not in ALREADY_SO.get(flag, ()):
+                raise ConfigError(name, f"cannot be honoured: {REFUSED[name]}")
+            rest = rest if equals else rest[1:]
+        elif flag in SEVERAL_VALUES and len(values) > 1 and model_came_first:
+            args += [part for value in values for part in (flag, value)]
+            rest = rest[len(values) :]
+        elif flag == "--model" and values:
+            args.append(values[0])
+            rest = rest if equals else rest[1:]
+        else:
+            args.append(flag + equals + value)
+    return Adopted(tuple(args), tuple(notices))
+
+
+def _values(rest: list[str]) -> list[str]:
+    """The arguments before the next flag."""
+    following = next((index for index, arg in enumerate(rest) if arg.startswith("-")), len(rest))
+    return rest[:following]

@@ -22,6 +22,9 @@ from isotherm.core.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from isotherm.engine.engine import Engine
 
+PASS_S = 3.0
+"""Seconds that `close` waits for the pass that is running."""
+
 
 @dataclass(frozen=True, slots=True)
 class Add:
@@ -71,8 +74,8 @@ def serve_engine(pipe: Connection, config: EngineConfig, folder: Path, vocabular
     except Exception:
         pipe.send(EngineDeadError(traceback.format_exc()))
         return
-    pipe.send(engine.info)
     with contextlib.suppress(EOFError, BrokenPipeError):
+        pipe.send(engine.info)
         while True:
             while pipe.poll(0 if engine.has_work else None):
                 command = pipe.recv()
@@ -112,7 +115,7 @@ class EngineProcess:
         self._streams: dict[str, asyncio.Queue[Output | IsothermError]] = {}
         self._asking: list[asyncio.Future[EngineStats]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._dead = False
+        self._end: EngineDeadError | None = None
 
     def wait_ready(self) -> EngineInfo:
         """Blocks until the model is loaded. Raises what the engine raised."""
@@ -143,7 +146,7 @@ class EngineProcess:
             while True:
                 self._loop.call_soon_threadsafe(self._dispatch, self._pipe.recv())
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._died)
+            self._loop.call_soon_threadsafe(self._fail, _gone())
 
     def _dispatch(self, answer: EngineStats | Refused | list[Output]) -> None:
         if isinstance(answer, EngineStats):
@@ -157,17 +160,25 @@ class EngineProcess:
                     stream.put_nowait(output)
 
     def _settle(self, stats: EngineStats) -> None:
+        if not self._asking:  # refused meanwhile
+            return
         waiting = self._asking.pop(0)
         if not waiting.done():
             waiting.set_result(stats)
 
-    def _died(self) -> None:
-        self._dead = True
+    def refuse(self) -> None:
+        """From now on, raise EngineDeadError for every request, the running ones included. Called before `close`."""
+        for request_id in self._streams:
+            self._commands.put(Cancel(request_id))
+        self._fail(EngineDeadError("the server is shutting down"))
+
+    def _fail(self, error: EngineDeadError) -> None:
+        self._end = self._end or error
         for stream in self._streams.values():
-            stream.put_nowait(_gone())
+            stream.put_nowait(self._end)
         for waiting in self._asking:
             if not waiting.done():
-                waiting.set_exception(_gone())
+                waiting.set_exception(self._end)
         self._asking.clear()
 
     async def generate(self, request: Request) -> AsyncGenerator[Output]:
@@ -175,8 +186,8 @@ class EngineProcess:
 
         Raises RequestError, QueueFullError or EngineDeadError.
         """
-        if self._dead:
-            raise _gone()
+        if self._end is not None:
+            raise self._end
         stream: asyncio.Queue[Output | IsothermError] = asyncio.Queue()
         self._streams[request.id] = stream
         self._commands.put(Add(request))
@@ -196,18 +207,18 @@ class EngineProcess:
 
     async def stats(self) -> EngineStats:
         """The engine's gauges and counters, as of its next moment between passes."""
-        if self._dead:
-            raise _gone()
+        if self._end is not None:
+            raise self._end
         waiting: asyncio.Future[EngineStats] = asyncio.get_running_loop().create_future()
         self._asking.append(waiting)
         self._commands.put(AskStats())
         return await waiting
 
     async def close(self) -> None:
-        """End the process, at the end of its pass."""
+        """End the process, at the end of its pass or, when that is far, at once."""
         self._commands.put(Close())
         self._commands.put(None)
-        await asyncio.to_thread(self._process.join, 10.0)
+        await asyncio.to_thread(self._process.join, PASS_S)
         if self._process.is_alive():
             self._process.kill()
 
