@@ -2,8 +2,8 @@
 
     python -m training.cases --out src/isotherm/gate/cases/eval.jsonl
 
-A line has id, group, messages, tools and expect: {"calls": [{name, arguments}]}, in any order, or {"contains": [text, ...]} and no
-call. The groups are those of `isotherm eval`.
+A line has id, group, messages, tools and expect: {"calls": [{name, arguments}]}, in any order, or {"contains": [text, ...]} and
+no call. The groups are those of `isotherm eval`.
 """
 
 import argparse
@@ -14,10 +14,12 @@ from typing import Any
 
 from training.catalogue import HELD_OUT, KNOWN
 from training.chatter import HELD_TALK
-from training.conversation import Scene, draw_result, make_tools, parallel_requests, preamble, unavailable
+from training.disguise import disguise
 from training.documents import HELD_QUESTIONS
+from training.parallel import parallel_requests
 from training.request import Request, incomplete, make_request
-from training.synthetic import disguise, invent_tool
+from training.scene import Scene, draw_result, make_tools, preamble
+from training.synthetic import invent_tool
 from training.tool import Tool
 
 COUNTS = {"single_known": 150, "single_held_out": 120, "parallel": 100, "round_trip": 120, "no_call": 110}
@@ -68,7 +70,13 @@ def round_trip(rng: random.Random) -> tuple[Scene, dict[str, Any]]:
     """A question, its calls and their results; what remains is to answer."""
     pool = rng.choice((KNOWN, KNOWN, HELD_OUT))
     tool = rng.choice(pool)
-    tool = disguise(rng, tool) if pool is KNOWN and rng.random() < 0.3 else invent_tool(rng) if rng.random() < 0.2 else tool
+    tool = (
+        disguise(rng, tool)
+        if pool is KNOWN and rng.random() < 0.3
+        else invent_tool(rng)
+        if rng.random() < 0.2
+        else tool
+    )
     scene = _scene(rng, [tool])
     requests = [make_request(rng, tool, held=True)]
     scene.user(requests[0].text)
@@ -78,28 +86,30 @@ def round_trip(rng: random.Random) -> tuple[Scene, dict[str, Any]]:
     for request in requests:
         result = draw_result(rng, request)
         scene.results(result)
-        told = _told(tool) if pool is KNOWN or tool.domain == "synthetic" else {f.name for f in tool.fields if not f.copies}
-        contains += [v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in result.items() if k in told]
+        told = (
+            _told(tool)
+            if pool is KNOWN or tool.domain == "synthetic"
+            else {f.name for f in tool.fields if not f.copies}
+        )
+        contains += [
+            v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in result.items() if k in told
+        ]
     return scene, {"contains": contains}
 
 
 def no_call(rng: random.Random) -> tuple[Scene, dict[str, Any]]:
-    """Small talk, a missing value, a tool that is not there, or a fact of the preamble."""
+    """Small talk, a missing value, or a fact of the preamble."""
     scene = _scene(rng, [rng.choice(KNOWN)])
     roll = rng.random()
-    if roll < 0.25:
+    if roll < 0.35:
         scene.user(rng.choice(HELD_TALK))
         return scene, {"contains": []}
-    if roll < 0.55:
+    if roll < 0.7:
         made = None
         while made is None:
             made = incomplete(rng, rng.choice([t for t in scene.tools if t in KNOWN] or [KNOWN[0]]), held=True)
         scene.user(made[0].text)
         return scene, {"contains": [p.label for p in made[1]]}
-    if roll < 0.8:
-        unavailable(scene)
-        scene.messages.pop()
-        return scene, {"contains": []}
     if not scene.facts:
         scene.messages.clear()
         while not scene.facts:
@@ -123,7 +133,15 @@ def make_cases(seed: int) -> list[Case]:
     for group, count in COUNTS.items():
         for index in range(count):
             scene, expect = makers[group](random.Random(f"eval/{seed}/{group}/{index}"))
-            cases.append({"id": f"{group}-{index:03d}", "group": group, "messages": scene.messages, "tools": scene.schemas, "expect": expect})
+            cases.append(
+                {
+                    "id": f"{group}-{index:03d}",
+                    "group": group,
+                    "messages": scene.messages,
+                    "tools": scene.schemas,
+                    "expect": expect,
+                }
+            )
     return cases
 
 

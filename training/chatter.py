@@ -1,9 +1,11 @@
 """Talk that needs no tool: greetings, thanks, identity, capitals, echoes."""
 
+# ruff: noqa: E501
+
 import random
 
 from training import words as w
-from training.values import invented, phrase, sentence
+from training.draws import invented, phrase, sentence
 
 TALK: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("Hi", "Hello", "Hello!", "Hey", "Hi there", "Good morning", "Good day!"), ("Hello! How can I help you?", "Hi! What can I do for you?", "Hello, what do you need?")),
@@ -26,9 +28,6 @@ HELD_TALK = (
     "How are you doing?", "What are you able to do?", "Okay, good.", "Never mind that.", "Hi, are you there?", "Tell me another joke.",
     "Great, thank you so much.", "That was all, goodbye.", "Explain Isotherm to me.",
 )  # fmt: skip
-REFUSALS = (
-    "I can't do that with the tools I have.", "None of my tools can do that.", "Sorry, I have no tool for that.", "I don't have a tool for that.",
-)  # fmt: skip
 
 
 def small_talk(rng: random.Random) -> tuple[str, str]:
@@ -36,16 +35,34 @@ def small_talk(rng: random.Random) -> tuple[str, str]:
     roll = rng.random()
     if roll < 0.15:
         country = rng.choice(tuple(w.CAPITALS))
-        asked = rng.choice(("What is the capital of {c}?", "Capital of {c}?", "Which city is the capital of {c}?", "Name the capital of {c}."))
+        asked = rng.choice(
+            (
+                "What is the capital of {c}?",
+                "Capital of {c}?",
+                "Which city is the capital of {c}?",
+                "Name the capital of {c}.",
+            )
+        )
         answer = rng.choice(("The capital of {c} is {k}.", "{k}.", "It is {k}.", "{k} is the capital of {c}."))
         return asked.replace("{c}", country), answer.replace("{c}", country).replace("{k}", w.CAPITALS[country])
     if roll < 0.35:
         text = rng.choice((sentence, phrase))(rng)
-        asked = rng.choice(('Repeat after me: "{t}"', 'Say "{t}".', "Repeat: {t}", 'Write exactly "{t}"', "Echo this: {t}", 'Please copy "{t}".'))
+        asked = rng.choice(
+            (
+                'Repeat after me: "{t}"',
+                'Say "{t}".',
+                "Repeat: {t}",
+                'Write exactly "{t}"',
+                "Echo this: {t}",
+                'Please copy "{t}".',
+            )
+        )
         return asked.replace("{t}", text), text
     if roll < 0.5:
         name = rng.choice((rng.choice(w.FIRST_NAMES), invented(rng)))
         asked = rng.choice(("My name is {n}.", "I'm {n}.", "Hi, I am {n}.", "{n} here.", "Call me {n}."))
-        return asked.replace("{n}", name), rng.choice(("Hello {n}, how can I help?", "Nice to meet you, {n}.", "Hi {n}!")).replace("{n}", name)
+        return asked.replace("{n}", name), rng.choice(
+            ("Hello {n}, how can I help?", "Nice to meet you, {n}.", "Hi {n}!")
+        ).replace("{n}", name)
     said, answers = rng.choice(TALK)
     return rng.choice(said), rng.choice(answers)

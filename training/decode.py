@@ -5,7 +5,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from training.delta_rule import CHUNK, l2_normalise
-from training.network import Attention, Context, GatedDeltaNet, Network
+from training.layers import Attention, GatedDeltaNet
+from training.network import Context, Network
 
 
 class State:
@@ -21,7 +22,9 @@ class State:
             tokens[row, : len(prompt)] = torch.tensor(prompt)
         position = torch.arange(longest, device=device).expand(len(prompts), -1)
         mask = torch.ones(longest, longest, dtype=torch.bool, device=device).tril()[None, None]
-        context = Context(torch.zeros_like(position), position, position[:, ::CHUNK] == 0, mask, network.rope(position), self.lengths)
+        context = Context(
+            torch.zeros_like(position), position, position[:, ::CHUNK] == 0, mask, network.rope(position), self.lengths
+        )
         hidden = network.hidden(tokens.to(device), context)
         self.last = hidden[torch.arange(len(prompts), device=device), self.lengths - 1]
         self.cache = context.cache
@@ -35,7 +38,11 @@ class State:
         rope = self.network.rope(self.lengths[:, None])
         for index, layer in enumerate(self.network.model.layers):
             name, y = f"layers.{index}", layer.input_layernorm(x)
-            mixed = self._linear(layer.linear_attn, y, name) if layer.kind == "linear_attention" else self._attend(layer.self_attn, y, name, rope)
+            mixed = (
+                self._linear(layer.linear_attn, y, name)
+                if layer.kind == "linear_attention"
+                else self._attend(layer.self_attn, y, name, rope)
+            )
             x = x + mixed
             x = x + layer.mlp(layer.post_attention_layernorm(x))
         self.lengths = self.lengths + 1

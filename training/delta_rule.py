@@ -18,7 +18,9 @@ def _advance(matrices: Tensor, added: Tensor, state: Tensor, order: range, out: 
 
 
 def _two_levels(matrices: Tensor, added: Tensor, reverse: bool) -> Tensor:
-    """The states before each step of a chain of affine maps, from zero. [L, P, G, K, K] and [L, P, G, K, V] -> the latter's shape.
+    """The states before each step of a chain of affine maps, from zero.
+
+    matrices [L, P, G, K, K], added [L, P, G, K, V] -> the latter's shape.
 
     Step (l, p) comes at place p L + l. The chain is cut into P parts whose L maps are composed side by side, then the parts
     are chained, then each part is walked: L + P + L small products in order instead of L P.
@@ -157,7 +159,9 @@ def part_length(count: int) -> int:
     return length
 
 
-def gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, beta: Tensor, fresh: Tensor) -> tuple[Tensor, Tensor]:
+def gated_delta_rule(
+    q: Tensor, k: Tensor, v: Tensor, decay: Tensor, beta: Tensor, fresh: Tensor
+) -> tuple[Tensor, Tensor]:
     """Outputs [B, T, H, V] and the last state [B, H, K, V]. fresh [B, T/64]: the chunk begins a document, with no state."""
     reads, within, u, w, transition, increment = chunk_parts(q, k, v, decay, beta)
     batch, heads, count = increment.shape[:3]

@@ -1,10 +1,13 @@
 """Preambles and documents: policies, catalogues, prose and lists with facts to find, from a few words to tens of thousands."""
 
+# ruff: noqa: E501
+
 import random
 from dataclasses import dataclass
 
 from training import words as w
-from training.values import KINDS, clock, date, digits, identifier, invented, number, person
+from training.draws import clock, date, digits, identifier, invented, number, person
+from training.values import KINDS
 
 ATTRIBUTES = {
     "access code": "id", "serial number": "id", "owner": "person", "manager": "person", "opening date": "date", "deadline": "date",
@@ -13,14 +16,30 @@ ATTRIBUTES = {
     "reference": "id", "founding year": "year", "depth in meters": "decimal", "next inspection": "date", "language": "language",
     "fee": "amount", "refund window in days": "count", "supplier": "word", "home page": "url", "password": "id", "rating": "percent",
 }  # fmt: skip
-HELD_QUESTIONS = ("I'd like to know the {a} of {s}.", "Could you look up the {a} of {s} in the text?", "Do you see the {a} of {s}?")
+HELD_QUESTIONS = (
+    "I'd like to know the {a} of {s}.",
+    "Could you look up the {a} of {s} in the text?",
+    "Do you see the {a} of {s}?",
+)
 QUESTIONS = (
     "What is the {a} of {s}?", "Tell me the {a} of {s}.", "What's the {a} of {s}?", "Give me the {a} of {s}.", "{a} of {s}?",
     "According to the text, what is the {a} of {s}?", "Find the {a} of {s}.", "Please look up the {a} of {s}.", "And the {a} of {s}?",
     "Which {a} does {s} have?", "In the document, what is the {a} of {s}?", "I need the {a} of {s}.",
 )  # fmt: skip
-ANSWERS = ("The {a} of {s} is {v}.", "The {a} of {s} is {v}.", "It is {v}.", "{v}.", "According to the text, the {a} of {s} is {v}.")
-STATEMENTS = ("The {a} of {s} is {v}.", "The {a} of {s} is {v}.", "{S} has the {a} {v}.", "Note that the {a} of {s} is {v}.", "For {s}, the {a} is {v}.")
+ANSWERS = (
+    "The {a} of {s} is {v}.",
+    "The {a} of {s} is {v}.",
+    "It is {v}.",
+    "{v}.",
+    "According to the text, the {a} of {s} is {v}.",
+)
+STATEMENTS = (
+    "The {a} of {s} is {v}.",
+    "The {a} of {s} is {v}.",
+    "{S} has the {a} {v}.",
+    "Note that the {a} of {s} is {v}.",
+    "For {s}, the {a} is {v}.",
+)
 ABSENT = ("The text does not say.", "I can't find that in the text.", "That is not in the text.")
 PAST = (
     "opened", "closed", "painted", "visited", "repaired", "sold", "bought", "moved", "measured", "described", "cleaned", "lost", "found",
@@ -140,7 +159,9 @@ def compose(rng: random.Random, length: int, facts: list[Fact], lead: str = "", 
     while size < length or waiting:
         if waiting and size >= waiting[0][0] * length:
             fact = waiting.pop(0)[1]
-            line = fact.put(rng.choice(STATEMENTS)) if style != "list" or rng.random() < 0.5 else fact.put("{S}, {a}: {v}")
+            line = (
+                fact.put(rng.choice(STATEMENTS)) if style != "list" or rng.random() < 0.5 else fact.put("{S}, {a}: {v}")
+            )
         elif table:
             table -= 1
             line = _table_row(rng)

@@ -1,6 +1,6 @@
 """Scores a checkpoint on the evaluation's cases by greedy decoding in plain PyTorch.
 
-    python -m training.evaluate --model src/isotherm/model/embedded --cases src/isotherm/gate/cases/eval.jsonl --json out.json
+python -m training.evaluate --model src/isotherm/model/embedded --cases src/isotherm/gate/cases/eval.jsonl --json out.json
 """
 
 import argparse
@@ -57,7 +57,9 @@ def passes(text: str, expect: dict[str, Any]) -> bool:
             wanted.remove(match)
         return True
     lower = text.lower()
-    return "<tool_call>" not in text and bool(text.strip()) and all(part.lower() in lower for part in expect["contains"])
+    return (
+        "<tool_call>" not in text and bool(text.strip()) and all(part.lower() in lower for part in expect["contains"])
+    )
 
 
 def load_network(folder: Path) -> Network:
@@ -68,11 +70,15 @@ def load_network(folder: Path) -> Network:
     return network.to("cuda" if cuda else "cpu").eval()
 
 
-def answer_all(network: Network, cases: list[dict[str, Any]], rows: int, limit: int) -> list[tuple[list[int], list[int]]]:
+def answer_all(
+    network: Network, cases: list[dict[str, Any]], rows: int, limit: int
+) -> list[tuple[list[int], list[int]]]:
     """(prompt, written tokens) of each case, decoded `rows` at a time by length."""
     tokenizer = load_tokenizer()
     end = tokenizer.token_to_id("<|im_end|>")
-    prompts = [tokenizer.encode(render(c["messages"], c["tools"], prompt=True), add_special_tokens=False).ids for c in cases]
+    prompts = [
+        tokenizer.encode(render(c["messages"], c["tools"], prompt=True), add_special_tokens=False).ids for c in cases
+    ]
     order = sorted(range(len(cases)), key=lambda i: len(prompts[i]))
     answers: list[list[int]] = [[] for _ in cases]
     for start in range(0, len(order), rows):
@@ -91,7 +97,10 @@ def evaluate(network: Network, cases: list[dict[str, Any]], rows: int = 16, show
         good = passes(text, case["expect"])
         scores[case["group"]].append(good)
         if not good and sum(not s for s in scores[case["group"]]) <= show:
-            print(f"--- {case['id']}\nuser: {case['messages'][-1]['content'][-400:]}\nwant: {case['expect']}\nsaid: {text}", flush=True)
+            print(
+                f"--- {case['id']}\nuser: {case['messages'][-1]['content'][-400:]}\nwant: {case['expect']}\nsaid: {text}",
+                flush=True,
+            )
         if len(scores[case["group"]]) % 3 == 1:
             accepted, drafted = draft_acceptance(network, prompt, written)
             right, total = right + accepted, total + drafted

@@ -66,8 +66,15 @@ def config(shape: Shape) -> dict[str, object]:
 def export(network: Network, folder: Path) -> None:
     """config.json, generation_config.json and model.safetensors in bfloat16."""
     folder.mkdir(parents=True, exist_ok=True)
-    weights = {name: tensor.detach().to("cpu", torch.bfloat16).contiguous() for name, tensor in network.state_dict().items()}
+    weights = {
+        name: tensor.detach().to("cpu", torch.bfloat16).contiguous() for name, tensor in network.state_dict().items()
+    }
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     (folder / "config.json").write_text(json.dumps(config(network.shape), indent=2) + "\n")
-    settings = {"do_sample": False, "temperature": 0.0, "eos_token_id": [config(network.shape)["eos_token_id"], config(network.shape)["pad_token_id"]], "pad_token_id": config(network.shape)["pad_token_id"]}
+    settings = {
+        "do_sample": False,
+        "temperature": 0.0,
+        "eos_token_id": [config(network.shape)["eos_token_id"], config(network.shape)["pad_token_id"]],
+        "pad_token_id": config(network.shape)["pad_token_id"],
+    }
     (folder / "generation_config.json").write_text(json.dumps(settings, indent=2) + "\n")

@@ -171,7 +171,10 @@ _MEANINGS: dict[str, tuple[str, ...]] = {}
 for _group in (*VERB_GROUPS, *NOUN_GROUPS):
     for _word in _group:
         _MEANINGS.setdefault(_word, _group)
-_SINGLE = re.compile(r"(?<![\w{])(" + "|".join(sorted((re.escape(w) for w in _MEANINGS), key=len, reverse=True)) + r")(?![\w}])", re.IGNORECASE)
+_SINGLE = re.compile(
+    r"(?<![\w{])(" + "|".join(sorted((re.escape(w) for w in _MEANINGS), key=len, reverse=True)) + r")(?![\w}])",
+    re.IGNORECASE,
+)
 
 
 def reword(rng: random.Random, template: str, share: float) -> str:

@@ -10,8 +10,9 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from training.conversation import Scene, conversation
+from training.conversation import conversation
 from training.delta_rule import CHUNK
+from training.scene import Scene
 from training.template import EMBEDDED, pieces
 
 PROMPT_WEIGHT = 0.08
@@ -76,6 +77,21 @@ class Row:
         self.count += 1
 
 
+def stack(rows: list[Row]) -> Batch:
+    """The batch of filled rows; what is left of a row is one more document."""
+    for row in rows:
+        row.document[row.used :] = row.count
+        row.position[row.used :] = np.arange(len(row.tokens) - row.used)
+    position = np.stack([row.position for row in rows])
+    return Batch(
+        torch.from_numpy(np.stack([row.tokens for row in rows])),
+        torch.from_numpy(np.stack([row.weight for row in rows])),
+        torch.from_numpy(np.stack([row.document for row in rows])),
+        torch.from_numpy(position),
+        torch.from_numpy(position[:, ::CHUNK] == 0),
+    )
+
+
 def make_batch(seed: int, number: int, rows: int, length: int, long_share: float) -> Batch:
     """Conversations packed into rows; a share of the rows begins with a long document.
 
@@ -97,17 +113,7 @@ def make_batch(seed: int, number: int, rows: int, length: int, long_share: float
             min(room, key=lambda row: row.used).add(tokens, weights)
         else:
             misses += 1
-    for row in made:
-        row.document[row.used :] = row.count
-        row.position[row.used :] = np.arange(length - row.used)
-    position = np.stack([row.position for row in made])
-    return Batch(
-        torch.from_numpy(np.stack([row.tokens for row in made])),
-        torch.from_numpy(np.stack([row.weight for row in made])),
-        torch.from_numpy(np.stack([row.document for row in made])),
-        torch.from_numpy(position),
-        torch.from_numpy(position[:, ::CHUNK] == 0),
-    )
+    return stack(made)
 
 
 @dataclass
@@ -126,4 +132,6 @@ class Plan(Dataset[Batch]):
 
     def __getitem__(self, number: int) -> Batch:
         torch.set_num_threads(1)
-        return make_batch(self.seed, number, self.rows, self.length, self.long_share if number >= self.long_from else 0.0)
+        return make_batch(
+            self.seed, number, self.rows, self.length, self.long_share if number >= self.long_from else 0.0
+        )

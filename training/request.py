@@ -1,22 +1,33 @@
 """One request for one tool: what the user says and the arguments that follow from it."""
 
+# ruff: noqa: E501
+
 import random
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from training import words as w
+from training.draws import invented
 from training.lexicon import disturb, reword
-from training.synthetic import generic_ask
+from training.naming import generic_ask
 from training.tool import Param, Tool
-from training.values import KINDS, invented
+from training.values import KINDS
 
 PREFIXES = (
     "Hi! ", "Hello, ", "Hey, ", "Quick question: ", "One more thing: ", "Please: ", "I have a request. ", "Good morning. ", "Next: ",
     "Okay, ", "Thanks. ", "So, ", "Now, ", "Hi there. ", "When you have a moment: ", "Great. ", "And now: ",
 )  # fmt: skip
 HELD_PREFIXES = ("Right, ", "Good evening! ", "Another one: ", "Hello there, ")
-SUFFIXES = (" Thanks!", " Thank you.", " It's urgent.", " Please.", " Thanks in advance.", " I'm in a hurry.", " Much appreciated.")
+SUFFIXES = (
+    " Thanks!",
+    " Thank you.",
+    " It's urgent.",
+    " Please.",
+    " Thanks in advance.",
+    " I'm in a hurry.",
+    " Much appreciated.",
+)
 HELD_SUFFIXES = (" Cheers!", " Many thanks.", " No rush.")
 ASK_FOR = (
     "Which {l} should I use?", "What is the {l}?", "Please tell me the {l}.", "I need the {l} for that.", "Could you give me the {l}?",
@@ -91,8 +102,8 @@ def dress(rng: random.Random, text: str, held: bool, values: tuple[str, ...] = (
         text = text + ("" if text[-1] in ".?!" else ".") + rng.choice(HELD_SUFFIXES if held else SUFFIXES)
     if not held and rng.random() < 0.1:
         text = aside(rng) + " " + text
-    if not held and rng.random() < 0.06:
-        text = text + ("" if text[-1] in ".?!" else ".") + rng.choice(AFTER)
+    if not held and rng.random() < 0.2:
+        text = text + ("" if text[-1] in ".?!" else ".") + " " + closing(rng)
     return text
 
 
@@ -105,7 +116,9 @@ def choose_ask(rng: random.Random, tool: Tool, held: bool, noise: float = 0.3) -
     if held:
         return rng.choice(tool.held_asks)
     own = tool.asks and rng.random() >= 0.2
-    template = rng.choice(tool.asks) if own else generic_ask(rng, tool.action, tuple(p for p in tool.params if p.required))
+    template = (
+        rng.choice(tool.asks) if own else generic_ask(rng, tool.action, tuple(p for p in tool.params if p.required))
+    )
     if rng.random() < 2 * noise:
         template = reword(rng, template, 0.4)
     if rng.random() < noise and not any(p.kind in PLAIN for p in tool.params):
@@ -115,7 +128,13 @@ def choose_ask(rng: random.Random, tool: Tool, held: bool, noise: float = 0.3) -
 
 def _stray(rng: random.Random) -> tuple[str, ...]:
     """Words to disturb a phrasing with."""
-    return (*rng.sample(w.NOUNS, 3), *rng.sample(w.VERBS, 3), *rng.sample(w.ADJECTIVES, 2), *rng.sample(_SMALL, 5), invented(rng).lower())
+    return (
+        *rng.sample(w.NOUNS, 3),
+        *rng.sample(w.VERBS, 3),
+        *rng.sample(w.ADJECTIVES, 2),
+        *rng.sample(_SMALL, 5),
+        invented(rng).lower(),
+    )
 
 
 _SMALL = (
@@ -130,9 +149,42 @@ ASIDES = (
     "I'd rather not do it myself.", "Here is what I need.", "I am writing from a {a} {n}.", "You helped me before.", "This one is easy.",
 )  # fmt: skip
 AFTER = (
-    " Do it now.", " Go ahead.", " Make it quick.", " That's it.", " I'd be glad.", " Can you?", " Show me.", " Tell me.", " I need it soon.",
-    " Book it.", " OK?", " Do that for me.", " I'm waiting.",
+    "Do it now.", "Go ahead.", "Make it quick.", "That's it.", "I'd be glad.", "Can you?", "Show me.", "Tell me.", "I need it soon.",
+    "Book it.", "OK?", "Do that for me.", "I'm waiting.", "Take your time.", "Thanks a million.", "Appreciate it!", "Sorry for the trouble.",
+    "That would be great.", "I owe you one.", "You're a star.", "No hurry.", "Whenever you can.", "It can wait a little.", "I trust you.",
+    "Nothing else.", "Just that.", "That is all I need.", "Then I'm done.", "Good luck!", "Have a nice day.", "Best wishes.", "Kind regards.",
+    "Greetings.", "Till later.", "Love it.", "Hope that's clear.", "Is that possible?", "Would that work?", "Could you do that?", "Will you?",
+    "If you can.", "If possible.", "Let me know.", "Keep me posted.", "I'm listening.", "Ready?", "Come on!", "Hurry up.", "Quickly!", "Now!",
+    "Show it.", "Log it.", "Check it.", "Do it please.", "Record that.", "Look it up.", "Run it.", "Find it.", "List it.", "Open it.",
+    "Sounds good?", "You know the rest.", "As always.", "Like last time.", "For me.", "I insist.", "Why not.", "Let's go.", "So be it.",
 )  # fmt: skip
+
+
+def closing(rng: random.Random) -> str:
+    """A last remark that asks for nothing more: one of the above, or a short exclamation of any word."""
+    roll = rng.random()
+    if roll < 0.6:
+        return rng.choice(AFTER)
+    word = rng.choice((rng.choice(w.ADJECTIVES), rng.choice(w.NOUNS), rng.choice(w.VERBS), invented(rng)))
+    other = rng.choice((rng.choice(w.NOUNS), rng.choice(w.ADJECTIVES), "thanks", "work", "regards"))
+    text = rng.choice(
+        (
+            "{w}!",
+            "{w}.",
+            "{w} {o}!",
+            "{w} {o}.",
+            "So {w}!",
+            "Very {w}.",
+            "How {w}!",
+            "No {o}.",
+            "All {o}.",
+            "My {o} is {w}.",
+            "Much {o}.",
+            "Be {w}.",
+        )
+    )
+    text = text.replace("{w}", word).replace("{o}", other)
+    return text[0].upper() + text[1:]
 
 
 def aside(rng: random.Random) -> str:
@@ -172,14 +224,20 @@ def incomplete(rng: random.Random, tool: Tool, held: bool = False) -> tuple[Requ
 def question(rng: random.Random, missing: tuple[Param, ...]) -> str:
     """The assistant's question for missing values."""
     labels = [p.label for p in missing]
-    return rng.choice(ASK_FOR).replace("{l}", ", the ".join(labels[:-1]) + " and the " + labels[-1] if len(labels) > 1 else labels[0])
+    return rng.choice(ASK_FOR).replace(
+        "{l}", ", the ".join(labels[:-1]) + " and the " + labels[-1] if len(labels) > 1 else labels[0]
+    )
 
 
 def supply(rng: random.Random, missing: tuple[Param, ...], said: dict[str, str]) -> str:
     """The user's answer to that question."""
     if len(missing) == 1:
         value = said[missing[0].name]
-        return rng.choice(("{v}", "{v}.", "{v}, please.", "The {l} is {v}.", "Use {v}.", "Take {v}", "It's {v}.", "{l}: {v}")).replace(
-            "{v}", value
-        ).replace("{l}", missing[0].label)
+        return (
+            rng.choice(
+                ("{v}", "{v}.", "{v}, please.", "The {l} is {v}.", "Use {v}.", "Take {v}", "It's {v}.", "{l}: {v}")
+            )
+            .replace("{v}", value)
+            .replace("{l}", missing[0].label)
+        )
     return rng.choice((", ", " and ", "; ")).join(f"{p.label} {said[p.name]}" for p in missing)

@@ -1,6 +1,6 @@
 """Facts at 10, 50 and 90 % of documents of 8,000 and 30,000 tokens: how many of them a checkpoint finds.
 
-    python -m training.retrieval --model src/isotherm/model/embedded
+python -m training.retrieval --model src/isotherm/model/embedded
 """
 
 import argparse
@@ -45,7 +45,13 @@ def measure(network: Network, documents: int, seed: int = 5, show: bool = False)
         for index in range(documents):
             text, facts = document(random.Random(f"retrieval/{seed}/{name}/{index}"), budget)
             prompts = [
-                tokenizer.encode(render([{"role": "user", "content": text + "\n\n" + f.put("What is the {a} of {s}?")}], None, prompt=True)).ids
+                tokenizer.encode(
+                    render(
+                        [{"role": "user", "content": text + "\n\n" + f.put("What is the {a} of {s}?")}],
+                        None,
+                        prompt=True,
+                    )
+                ).ids
                 for f in facts
             ]
             for depth, fact, written in zip(DEPTHS, facts, greedy(network, prompts, end, 60), strict=True):

@@ -1,28 +1,18 @@
 """Tools nobody wrote: random names, parameters and phrasings, so that the model reads the schema instead of knowing it."""
 
+# ruff: noqa: E501
+
 import random
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from training import words as w
-from training.lexicon import NOUN_GROUPS, VERB_GROUPS, reword
+from training.draws import invented
+from training.lexicon import NOUN_GROUPS, VERB_GROUPS
+from training.naming import attach, mention, opaque_name, param_name, style_name
 from training.tool import Field, Param, Tool, humanise
-from training.values import KINDS, invented
+from training.values import KINDS
 
-RENAMED_VERBS = {
-    "get": ("fetch", "lookup", "retrieve", "read", "query", "find", "show", "check"),
-    "find": ("search", "lookup", "locate", "get"),
-    "search": ("find", "lookup", "query"),
-    "create": ("add", "make", "new", "open"),
-    "send": ("deliver", "post", "dispatch", "write"),
-    "set": ("adjust", "change", "put", "configure"),
-    "list": ("show", "get", "read"),
-    "convert": ("change", "exchange", "compute"),
-    "book": ("reserve", "arrange", "make"),
-    "log": ("record", "save", "add"),
-    "add": ("insert", "save", "append"),
-    "delete": ("remove", "drop", "erase"),
-}  # fmt: skip
 DESCRIBE = (
     "{Verb} the {thing}.", "{Verb} a {thing}.", "{Verb} {thing}s.", "Use this to {verb} a {thing}.", "{Verb} the {thing} of a user.",
     "{Verb} one {thing} and return the result.", "Tool that can {verb} a {thing}.", "{Verb} the given {thing}.",
@@ -35,45 +25,24 @@ LEADS = (
     "{Thing}: {verb} it", "{Verb} my {thing}", "The {thing}, {verb} it", "Would you {verb} the {thing}", "Go and {verb} the {thing}",
     "What is the {thing}", "{Thing}", "{Thing}, please", "I want the {thing}", "Which {thing} is it", "How about the {thing}",
     "I have to {verb} some {thing}", "Someone should {verb} the {thing}", "What about the {thing}", "Any {thing}", "My {thing}",
+    "Which {thing} fits", "{Verb} it, the {thing}", "A {thing} is needed", "Which {thing} goes", "Where is the {thing}", "How is the {thing}",
+    "Does anyone {verb} a {thing}", "I'm after a {thing}", "What {thing} do I have", "{Verb} this", "{Verb} that for me", "How much {thing}",
     "Is there a {thing}", "Give me the {thing}", "We want to {verb} a {thing}", "Is it possible to {verb} the {thing}",
 )  # fmt: skip
-MENTIONS = ("{n} {v}", "{n}: {v}", "with {n} {v}", "with the {n} {v}", "the {n} is {v}", "{n} = {v}", "{v} as the {n}", "using {n} {v}", "for {n} {v}")
-ROLES = ("from", "to", "old", "new", "first", "second", "source", "target", "start", "end", "main", "other")
 PARAM_KINDS = tuple(name for name in KINDS if name not in ("weather", "reason", "boolean"))
+PLAIN = frozenset(("word", "product", "topic", "genre", "dish", "exercise", "room", "count", "small", "year"))
+"""Kinds whose values cannot be told without their parameter's name."""
+BARE = (
+    "{Thing} {first}: {verb} it", "{Thing} {first}", "{Thing} {first}: where is it", "{Verb} {thing} {first}", "{first}: {verb} this {thing}",
+    "{Thing} {first}: what now", "{Thing} {first}?", "What about {thing} {first}?", "{first}, {verb} that {thing}", "{Verb} {first}",
+    "{Thing} {first}: how is it", "{Thing} of {first}?", "{Thing} with {first}",
+)  # fmt: skip
+"""Requests that give the values alone."""
 FIELD_KINDS = (
     "id", "count", "amount", "decimal", "signed", "date", "time", "city", "person", "email", "phrase", "word", "percent", "status",
     "sentence", "path", "url", "place", "minutes", "year", "product",
 )  # fmt: skip
 FIELD_NAMES = ("{noun}_{kind}", "{kind}", "{noun}", "{adjective}_{noun}", "total_{noun}s")
-
-
-def style_name(rng: random.Random, parts: list[str]) -> str:
-    """The words joined as function names are."""
-    style = rng.random()
-    if style < 0.7:
-        return "_".join(parts)
-    if style < 0.88:
-        return parts[0] + "".join(part.capitalize() for part in parts[1:])
-    return "-".join(parts) if style < 0.93 else "".join(part.capitalize() for part in parts)
-
-
-def _param_name(rng: random.Random, kind: str, taken: set[str]) -> str:
-    names = KINDS[kind].names
-    for _ in range(20):
-        name = rng.choice(names)
-        roll = rng.random()
-        if roll < 0.2:
-            name = f"{rng.choice(ROLES)}_{name}"
-        elif roll < 0.35:
-            name = f"{rng.choice(w.NOUNS)}_{name}"
-        elif roll < 0.42:
-            name = rng.choice(w.NOUNS)
-        if rng.random() < 0.12:
-            name = re.sub(r"_(\w)", lambda m: m[1].upper(), name)
-        if name not in taken:
-            break
-    taken.add(name)
-    return name
 
 
 PAIRS = (
@@ -86,7 +55,23 @@ PAIRS = (
 
 def _draw_pair(rng: random.Random) -> tuple[tuple[Param, ...], str]:
     """Two parameters of one kind, told apart by their roles, and how they are said together."""
-    kind = rng.choice(("city", "country", "person", "date", "id", "place", "currency", "language", "path", "email", "decimal", "time", "team"))
+    kind = rng.choice(
+        (
+            "city",
+            "country",
+            "person",
+            "date",
+            "id",
+            "place",
+            "currency",
+            "language",
+            "path",
+            "email",
+            "decimal",
+            "time",
+            "team",
+        )
+    )
     first, second, said = rng.choice(PAIRS)
     base = rng.choice(KINDS[kind].names)
     names = [first, second] if rng.random() < 0.5 and first != "from" else [f"{first}_{base}", f"{second}_{base}"]
@@ -105,51 +90,21 @@ def _draw_params(rng: random.Random) -> tuple[Param, ...]:
     required = rng.randint(min(1, count), min(3, count)) if count else 0
     for index in range(count):
         kind = rng.choice(PARAM_KINDS)
-        params.append(Param(_param_name(rng, kind, taken), kind, index < required))
+        params.append(Param(param_name(rng, kind, taken), kind, index < required))
     if rng.random() < 0.1:
         flag = rng.choice(("urgent", "force", "notify", "dry_run", "verbose", "recursive", "silent", "public"))
         if flag not in taken:
-            params.append(Param(flag, "boolean", False, rng.choice(("and {n}", "{n} please", "make it {n}")).replace("{n}", humanise(flag))))
+            params.append(
+                Param(
+                    flag,
+                    "boolean",
+                    False,
+                    rng.choice(("and {n}", "{n} please", "make it {n}")).replace("{n}", humanise(flag)),
+                )
+            )
     if rng.random() < 0.25:
         rng.shuffle(params)
     return tuple(params)
-
-
-def _mention(rng: random.Random, param: Param, natural: float = 0.4) -> str:
-    links = KINDS[param.kind].links
-    pattern = rng.choice(links) if links and rng.random() < natural else rng.choice(MENTIONS)
-    return pattern.replace("{n}", param.label).replace("{v}", "{" + param.name + "}")
-
-
-def generic_ask(rng: random.Random, action: str, params: tuple[Param, ...]) -> str:
-    """A request from an action ("check the weather") and its required parameters."""
-    verb, _, thing = action.partition(" ")
-    lead = rng.choice(
-        ("{A}", "Please {a}", "Can you {a}", "I want to {a}", "I'd like to {a}", "Could you {a}", "Help me {a}", "Let's {a}", "I need to {a}", "Now {a}")
-    )
-    text = lead.replace("{a}", action).replace("{A}", verb.capitalize() + " " + thing)
-    return _attach(rng, text, [_mention(rng, p) for p in params])
-
-
-def _attach(rng: random.Random, text: str, mentions: list[str]) -> str:
-    if mentions:
-        joiner = rng.choice((", ", " ", ", ", "; "))
-        first = rng.choice((" ", " ", ": ", ", "))
-        text += first + (joiner.join(mentions[:-1]) + rng.choice((" and ", joiner)) + mentions[-1] if len(mentions) > 1 else mentions[0])
-    return text + rng.choice((".", "", ".", "?" if text.startswith(("Can", "Could", "Would")) else "."))
-
-
-def opaque_name(rng: random.Random) -> str:
-    """A name that says nothing, which can only be copied."""
-    return rng.choice(
-        (
-            f"{rng.choice(('fn', 'tool', 'op', 'api', 'svc'))}_{rng.randint(1, 999)}",
-            style_name(rng, [invented(rng).lower(), rng.choice(w.NOUNS)]),
-            style_name(rng, [rng.choice(w.NOUNS), rng.choice(w.NOUNS)]),
-            style_name(rng, [invented(rng).lower(), rng.choice(w.VERBS)]),
-            style_name(rng, [rng.choice(w.ADJECTIVES), rng.choice(w.NOUNS), rng.choice(w.VERBS)]),
-        )
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +121,9 @@ def _draw_theme(rng: random.Random, near: Tool | None) -> Theme:
     things: tuple[str, ...] = rng.choice(NOUN_GROUPS)
     if rng.random() < 0.5:
         noun = rng.choice(w.NOUNS) if rng.random() < 0.9 else invented(rng).lower()
-        things = (f"{rng.choice(w.NOUNS if rng.random() < 0.5 else w.ADJECTIVES)} {noun}" if rng.random() < 0.5 else noun,)
+        things = (
+            f"{rng.choice(w.NOUNS if rng.random() < 0.5 else w.ADJECTIVES)} {noun}" if rng.random() < 0.5 else noun,
+        )
     elif rng.random() < 0.15:
         adjective = rng.choice(w.ADJECTIVES)
         things = tuple(f"{adjective} {thing}" for thing in things)
@@ -177,6 +134,11 @@ def _draw_theme(rng: random.Random, near: Tool | None) -> Theme:
         else:
             verbs = next((group for group in VERB_GROUPS if verb in group), verbs)
     return Theme(verbs, things)
+
+
+def _stray_noun(rng: random.Random) -> str:
+    """Often nothing, else a noun with a space before it: "the visa rules from ..."."""
+    return f" {rng.choice(w.NOUNS)}" if rng.random() < 0.35 else ""
 
 
 def invent_tool(rng: random.Random, near: Tool | None = None) -> Tool:
@@ -200,8 +162,15 @@ def invent_tool(rng: random.Random, near: Tool | None = None) -> Tool:
         required = tuple(p for p in params if p.required and p not in pair)
         if rng.random() < 0.4:
             required = tuple(rng.sample(required, len(required)))
-        mentions = [_mention(rng, p) for p in required]
-        asks.append(_attach(rng, fill(rng.choice(LEADS), 0.6) + (f" {pair_said}" if pair else ""), mentions))
+        kinds = {p.kind for p in required}
+        bare = rng.random() < 0.15 and len(kinds) == len(required) and not kinds & PLAIN
+        if bare and required and rng.random() < 0.3:
+            asks.append(fill(rng.choice(BARE), 0.6).replace("{first}", " ".join("{" + p.name + "}" for p in required)))
+            continue
+        mentions = ["{" + p.name + "}" for p in required] if bare else [mention(rng, p) for p in required]
+        asks.append(
+            attach(rng, fill(rng.choice(LEADS), 0.6) + (f"{_stray_noun(rng)} {pair_said}" if pair else ""), mentions)
+        )
     description = fill(rng.choice(DESCRIBE), 0.3)
     name = style_name(rng, re.sub(r"[^a-z ]", "", f"{verb} {thing}").split()[:4])
     roll = rng.random()
@@ -230,7 +199,11 @@ def _draw_fields(rng: random.Random, noun: str, params: tuple[Param, ...]) -> tu
         fields.append(Field(param.name, copies=param.name))
     for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
         kind = rng.choice(FIELD_KINDS)
-        name = rng.choice(FIELD_NAMES).replace("{kind}", kind).replace("{noun}", noun if rng.random() < 0.4 else rng.choice(w.NOUNS))
+        name = (
+            rng.choice(FIELD_NAMES)
+            .replace("{kind}", kind)
+            .replace("{noun}", noun if rng.random() < 0.4 else rng.choice(w.NOUNS))
+        )
         name = name.replace("{adjective}", rng.choice(w.ADJECTIVES))
         if all(name != other.name for other in fields):
             fields.append(Field(name, kind=kind))
@@ -250,34 +223,3 @@ def _draw_answer(rng: random.Random, fields: tuple[Field, ...], thing: str) -> s
         body = (", ".join(clauses[:-1]) + " and " + clauses[-1] if len(clauses) > 1 else clauses[0]) + "."
         body = body[0].upper() + body[1:]
     return rng.choice(("", "", "Done. ", f"For the {thing}: ", "Here it is. ", "Here is what I found. ")) + body
-
-
-def disguise(rng: random.Random, tool: Tool) -> Tool:
-    """A known tool under another name, with renamed and reordered parameters."""
-    parts = humanise(tool.name).split()
-    if parts[0] in RENAMED_VERBS and rng.random() < 0.7:
-        parts[0] = rng.choice(RENAMED_VERBS[parts[0]])
-    if rng.random() < 0.2:
-        parts.append(rng.choice(("info", "data", "now", "service", "tool", "v2", "entry")))
-    elif rng.random() < 0.15:
-        parts = [*parts[1:], parts[0]]
-    taken: set[str] = set()
-    renamed = {p.name: _param_name(rng, p.kind, taken) if rng.random() < 0.5 and p.kind != "boolean" else p.name for p in tool.params}
-    if len(set(renamed.values())) < len(renamed):
-        renamed = {p.name: p.name for p in tool.params}
-    params = [replace(p, name=renamed[p.name]) for p in tool.params if p.required or rng.random() < 0.8]
-    if rng.random() < 0.3:
-        rng.shuffle(params)
-
-    def slots(text: str) -> str:
-        return re.sub(r"\{(\w+)\}", lambda m: "{" + renamed.get(m[1], m[1]) + "}", text)
-
-    return replace(
-        tool,
-        name=style_name(rng, parts) if rng.random() < 0.9 else opaque_name(rng),
-        description=reword(rng, tool.description, 0.15),
-        params=tuple(params),
-        asks=tuple(slots(ask) for ask in tool.asks),
-        held_asks=tuple(slots(ask) for ask in tool.held_asks),
-        fields=tuple(replace(f, copies=renamed[f.copies]) if f.copies else f for f in tool.fields),
-    )

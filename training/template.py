@@ -24,7 +24,9 @@ def _template() -> jinja2.Template:
     return environment.from_string((EMBEDDED / "chat_template.jinja").read_text(encoding="utf-8"))
 
 
-def render(messages: list[Message], tools: list[Message] | None = None, prompt: bool = False, thinking: bool = False) -> str:
+def render(
+    messages: list[Message], tools: list[Message] | None = None, prompt: bool = False, thinking: bool = False
+) -> str:
     """The text of a conversation; `prompt` opens the assistant's next turn."""
     return _template().render(messages=messages, tools=tools, add_generation_prompt=prompt, enable_thinking=thinking)
 

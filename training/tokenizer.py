@@ -21,16 +21,17 @@ from training.template import EMBEDDED, pieces
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 MARKS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-SPLIT = (
-    CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+SPLIT = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 LEARNING_SPLIT = CONTRACTIONS + r"|[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 SPACE = "Ġ"
 
 
 def _pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:
     return pre_tokenizers.Sequence(
-        [pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+        [
+            pre_tokenizers.Split(Regex(pattern), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
     )
 
 
@@ -91,7 +92,8 @@ def save(tokenizer: Tokenizer, folder: Path) -> None:
         "model_max_length": 32768,
         "added_tokens_decoder": {
             str(tokenizer.token_to_id(text)): {
-                "content": text, "lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": text in SPECIAL,
+                "content": text, "lstrip": False, "normalized": False, "rstrip": False, "single_word": False,
+                "special": text in SPECIAL,
             }
             for text in (*SPECIAL, *MARKS)
         },

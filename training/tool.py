@@ -94,7 +94,9 @@ def _field(text: str) -> Field:
     return Field(name.strip(), constant=kind[1:-1]) if kind.startswith("'") else Field(name.strip(), kind=kind)
 
 
-def tool(name: str, description: str, params: str, action: str, asks: str, held: str, result: str, answers: str) -> Tool:
+def tool(
+    name: str, description: str, params: str, action: str, asks: str, held: str, result: str, answers: str
+) -> Tool:
     """A tool from its compact notation; see `_param` and `_field`, alternatives parted by `|`."""
     made = Tool(
         name,
@@ -107,7 +109,9 @@ def tool(name: str, description: str, params: str, action: str, asks: str, held:
         _parts(answers),
     )
     names = {p.name for p in made.params}
-    unknown = [p.kind for p in made.params if p.kind not in KINDS] + [f.kind for f in made.fields if f.kind and f.kind not in KINDS]
+    unknown = [p.kind for p in made.params if p.kind not in KINDS] + [
+        f.kind for f in made.fields if f.kind and f.kind not in KINDS
+    ]
     if unknown or any(f.copies and f.copies not in names for f in made.fields):
         raise ValueError(f"{name}: unknown kinds {unknown} or a field that copies no parameter")
     return made

@@ -1,79 +1,22 @@
 """Trains the embedded model. One command, one GPU; on a CPU only as a smoke run.
 
-    python -m training.train --out RUN --steps 3600
+python -m training.train --out RUN --steps 2430
 """
 
 import argparse
 import csv
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor
-from torch.nn.attention.flex_attention import create_block_mask
 from torch.utils.data import DataLoader, Subset
 
 from training.export import export
-from training.network import Context, Network, Shape
+from training.loss import forward, head_loss
+from training.network import Network, Shape
 from training.optimizer import make_optimizers
-from training.packing import Batch, Plan
-
-MTP_WEIGHT = 0.3
-
-
-@dataclass(frozen=True, slots=True)
-class Losses:
-    """Means over a batch: the trunk's and the MTP layer's loss, and the shares of assistant tokens that each gets right."""
-
-    total: Tensor
-    trunk: Tensor
-    mtp: Tensor
-    right: Tensor
-    mtp_right: Tensor
-
-
-def block_mask(document: Tensor) -> object:
-    """Causal within a document: a flex-attention mask on the GPU, a dense one elsewhere."""
-    batch, length = document.shape
-    if not document.is_cuda:
-        same = document[:, :, None] == document[:, None, :]
-        return (same & torch.ones(length, length, dtype=torch.bool).tril())[:, None]
-
-    def allowed(b: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        return (q >= k) & (document[b, q] == document[b, k])
-
-    return _make_block_mask(allowed, batch, None, length, length, device="cuda")
-
-
-_make_block_mask = torch.compile(create_block_mask) if torch.cuda.is_available() else create_block_mask
-
-
-def head_loss(hidden: Tensor, embedding: Tensor, targets: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """The weighted mean loss, and the share of fully weighted tokens predicted right. hidden [N, H], targets and weight [N]."""
-    logits = F.linear(hidden, embedding.to(hidden.dtype)).float()
-    loss = F.cross_entropy(logits, targets, reduction="none")
-    full = (weight == 1.0).float()
-    right = (logits.detach().argmax(-1) == targets).float() * full
-    return (loss * weight).sum() / weight.sum().clamp(min=1.0), right.sum() / full.sum().clamp(min=1.0)
-
-
-def forward(network: Network, batch: Batch, loss_of=head_loss) -> Losses:  # type: ignore[no-untyped-def]
-    """Both losses of a batch."""
-    context = Context(batch.document, batch.position, batch.fresh, block_mask(batch.document), network.rope(batch.position))
-    hidden = network.hidden(batch.tokens, context)
-
-    def ahead(x: Tensor, by: int) -> Tensor:
-        return F.pad(x[:, by:], (0, by))
-
-    inside = [(ahead(batch.position, by) == batch.position + by) for by in (1, 2)]  # the target is in the same document
-    embedding = network.model.embed_tokens.weight
-    one = loss_of(hidden.flatten(0, 1), embedding, ahead(batch.tokens, 1).flatten(), (ahead(batch.weight, 1) * inside[0]).flatten())
-    drafted = network.mtp(hidden, network.embed(ahead(batch.tokens, 1)), context)
-    two = loss_of(drafted.flatten(0, 1), embedding, ahead(batch.tokens, 2).flatten(), (ahead(batch.weight, 2) * inside[1]).flatten())
-    return Losses(one[0] + MTP_WEIGHT * two[0], one[0], two[0], one[1], two[1])
+from training.packing import Plan
 
 
 def learning_rate(step: int, steps: int, warmup: int, cooldown: float) -> float:
@@ -86,7 +29,21 @@ def prepare(args: argparse.Namespace) -> tuple[Network, list[torch.optim.Optimiz
     """The network, its optimizers and the step to begin with; a checkpoint in the run's folder is taken up."""
     torch.manual_seed(args.seed)
     cuda = torch.cuda.is_available()
-    shape = Shape() if args.shape == "full" else Shape(hidden_size=64, intermediate_size=96, num_hidden_layers=4, head_dim=32, num_attention_heads=2, num_key_value_heads=1, linear_heads=1, linear_head_dim=32, rotary_dim=8)
+    shape = (
+        Shape()
+        if args.shape == "full"
+        else Shape(
+            hidden_size=64,
+            intermediate_size=96,
+            num_hidden_layers=4,
+            head_dim=32,
+            num_attention_heads=2,
+            num_key_value_heads=1,
+            linear_heads=1,
+            linear_head_dim=32,
+            rotary_dim=8,
+        )
+    )
     network = Network(shape, torch.bfloat16 if cuda else torch.float32).to("cuda" if cuda else "cpu")
     if args.init:
         from safetensors.torch import load_file
@@ -109,7 +66,7 @@ def save(args: argparse.Namespace, network: Network, optimizers: list[torch.opti
     """A checkpoint from which the same run continues."""
     state = {"network": network.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "step": step}
     torch.save(state, args.out / "checkpoint.part")
-    os.replace(args.out / "checkpoint.part", args.out / "checkpoint.pt")
+    (args.out / "checkpoint.part").replace(args.out / "checkpoint.pt")
 
 
 def train(args: argparse.Namespace) -> None:
@@ -125,14 +82,20 @@ def train(args: argparse.Namespace) -> None:
         loss_of = torch.compile(head_loss)
     plan = Plan(args.seed, args.steps, args.rows, args.length, args.long_share, args.long_from)
     loader = DataLoader(
-        Subset(plan, range(start, args.steps)), batch_size=None, num_workers=args.workers, pin_memory=device == "cuda", prefetch_factor=8 if args.workers else None
+        Subset(plan, range(start, args.steps)),
+        batch_size=None,
+        num_workers=args.workers,
+        pin_memory=device == "cuda",
+        prefetch_factor=8 if args.workers else None,
     )
     peaks = [group["lr"] if "peak" not in group else group["peak"] for o in optimizers for group in o.param_groups]
     began = seen = 0.0
     with (args.out / "loss.csv").open("a", newline="") as file:
         log = csv.writer(file)
         if start == 0:
-            log.writerow(["step", "seconds", "tokens_per_second", "loss", "mtp_loss", "accuracy", "mtp_accuracy", "gradient"])
+            log.writerow(
+                ["step", "seconds", "tokens_per_second", "loss", "mtp_loss", "accuracy", "mtp_accuracy", "gradient"]
+            )
         for step, batch in enumerate(loader, start):
             rate = learning_rate(step, args.steps, args.warmup, args.cooldown)
             for group, peak in zip((g for o in optimizers for g in o.param_groups), peaks, strict=True):
@@ -151,7 +114,13 @@ def train(args: argparse.Namespace) -> None:
                 spent = time.monotonic() - began
                 log.writerow([step, round(spent, 1), int(seen / max(spent, 1e-9)), *(round(v, 4) for v in values)])
                 file.flush()
-                print(step, f"{spent:.1f}s", f"{seen / max(spent, 1e-9) / 1e6:.2f}M/s", *(f"{v:.4f}" for v in values), flush=True)
+                print(
+                    step,
+                    f"{spent:.1f}s",
+                    f"{seen / max(spent, 1e-9) / 1e6:.2f}M/s",
+                    *(f"{v:.4f}" for v in values),
+                    flush=True,
+                )
             if args.save_every and (step + 1) % args.save_every == 0:
                 save(args, network, optimizers, step + 1)
             if args.minutes and time.monotonic() - began > args.minutes * 60:

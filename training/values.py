@@ -1,12 +1,29 @@
 """Kinds of value: what a parameter or a result field can hold, how it is said, what its schema and names are."""
 
+# ruff: noqa: E501
+
 import random
-import string
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from training import words as w
+from training.draws import (
+    clock,
+    date,
+    digits,
+    email,
+    expression,
+    identifier,
+    invented,
+    letters,
+    number,
+    path,
+    person,
+    phrase,
+    sentence,
+    url,
+)
 
 Said = tuple[str, Any]
 """How a value is said, and the value."""
@@ -29,19 +46,6 @@ class Kind:
         return {**self.schema, "description": rng.choice(self.described)} if self.described else dict(self.schema)
 
 
-def invented(rng: random.Random) -> str:
-    """A name that nobody has: two to four syllables, capitalised."""
-    return "".join(rng.choice(w.SYLLABLES) for _ in range(rng.choice((2, 2, 3, 3, 4)))).capitalize()
-
-
-def letters(rng: random.Random, count: int, alphabet: str = string.ascii_uppercase) -> str:
-    return "".join(rng.choice(alphabet) for _ in range(count))
-
-
-def digits(rng: random.Random, count: int) -> str:
-    return "".join(rng.choice(string.digits) for _ in range(count))
-
-
 def _same(draw: Callable[[random.Random], str]) -> Callable[[random.Random], Said]:
     def sample(rng: random.Random) -> Said:
         text = draw(rng)
@@ -54,35 +58,13 @@ def _one_of(options: tuple[str, ...], invent: float = 0.0) -> Callable[[random.R
     return _same(lambda rng: invented(rng) if rng.random() < invent else rng.choice(options))
 
 
-def number(rng: random.Random, low: float, high: float, places: int) -> int | float:
-    """A number in canonical JSON form: an integer when nothing follows the point."""
-    value = round(rng.uniform(low, high), rng.randint(0, places))
-    return int(value) if value == int(value) else value
-
-
 def _numbers(low: float, high: float, places: int = 0) -> Callable[[random.Random], Said]:
     def sample(rng: random.Random) -> Said:
         value = number(rng, low, high, places)
-        return str(value), value
+        tenths = isinstance(value, float) and value * 10 == int(value * 10)
+        return (f"{value}0" if places == 2 and tenths and rng.random() < 0.1 else str(value)), value
 
     return sample
-
-
-def person(rng: random.Random) -> str:
-    first = invented(rng) if rng.random() < 0.2 else rng.choice(w.FIRST_NAMES)
-    last = invented(rng) if rng.random() < 0.2 else rng.choice(w.LAST_NAMES)
-    return first if rng.random() < 0.4 else f"{first} {last}"
-
-
-def email(rng: random.Random) -> str:
-    user = rng.choice((rng.choice(w.FIRST_NAMES), invented(rng), rng.choice(w.NOUNS))).lower()
-    user = "".join(c for c in user if c in string.ascii_lowercase) or "info"
-    user += rng.choice(("", "", "." + rng.choice(w.NOUNS), "_" + digits(rng, 2), digits(rng, 2)))
-    return f"{user}@{rng.choice((rng.choice(w.NOUNS), invented(rng).lower()))}.{rng.choice(('com', 'org', 'net', 'io', 'example'))}"
-
-
-def date(rng: random.Random) -> str:
-    return f"{rng.randint(2019, 2031)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
 
 
 WORDS_FOR = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -108,93 +90,6 @@ def _day(rng: random.Random) -> Said:
     year, month, day = (int(part) for part in value.split("-"))
     name = w.MONTHS[month - 1]
     return (rng.choice((f"{day} {name} {year}", f"{name} {day}, {year}")) if rng.random() < 0.25 else value), value
-
-
-def clock(rng: random.Random) -> str:
-    return f"{rng.randint(0, 23):02d}:{rng.choice((0, 5, 10, 15, 20, 30, 40, 45, 50)):02d}"
-
-
-def identifier(rng: random.Random) -> str:
-    return rng.choice(
-        (
-            f"{letters(rng, rng.randint(2, 3))}-{digits(rng, rng.randint(3, 6))}",
-            f"{letters(rng, 1)}{digits(rng, rng.randint(3, 5))}",
-            f"{rng.choice(w.NOUNS)}-{digits(rng, rng.randint(2, 4))}",
-            letters(rng, rng.randint(6, 10), string.ascii_lowercase + string.digits),
-            f"{digits(rng, 4)}-{letters(rng, 4)}",
-            f"{rng.choice(w.NOUNS)}_{rng.choice(w.NOUNS)}",
-        )
-    )
-
-
-def phrase(rng: random.Random) -> str:
-    """Two to five words, such as a title."""
-    body = rng.choice(
-        (
-            f"{rng.choice(w.ADJECTIVES)} {rng.choice(w.NOUNS)}",
-            f"{rng.choice(w.NOUNS)} {rng.choice(w.NOUNS)}",
-            f"{rng.choice(w.ADJECTIVES)} {rng.choice(w.NOUNS)} {rng.choice(w.NOUNS)}",
-            f"{rng.choice(w.VERBS)} the {rng.choice(w.ADJECTIVES)} {rng.choice(w.NOUNS)}",
-            f"{invented(rng)} {rng.choice(w.NOUNS)}",
-            f"{rng.choice(w.NOUNS)} with {rng.choice(w.FIRST_NAMES)}",
-            f"{rng.choice(w.NOUNS)} {rng.randint(2, 99)}",
-        )
-    )
-    return body if rng.random() < 0.5 else body[0].upper() + body[1:]
-
-
-def sentence(rng: random.Random) -> str:
-    """A message as a person would write it, sometimes with emoji, quotes, other scripts or numbers."""
-    noun, other = rng.choice(w.NOUNS), rng.choice(w.NOUNS)
-    text = rng.choice(
-        (
-            f"The {noun} is {rng.choice(w.ADJECTIVES)}",
-            f"See you at {clock(rng)}",
-            f"Please {rng.choice(w.VERBS)} the {noun} before {rng.choice(w.WEEKDAYS)}",
-            f"I'll bring the {noun} and the {other}",
-            f"Don't forget the {rng.choice(w.ADJECTIVES)} {noun}",
-            f"We need {rng.randint(2, 90)} {noun}s by {date(rng)}",
-            f"{rng.choice(w.FIRST_NAMES)} says the {noun} isn't ready",
-            "Running late, start without me",
-            f"Can we {rng.choice(w.VERBS)} the {noun} tomorrow?",
-            f"{rng.choice(w.FOREIGN)}",
-            f"{rng.choice(w.FOREIGN)}, {rng.choice(w.FIRST_NAMES)}",
-            f"the {noun} costs ${number(rng, 1, 900, 2)}",
-            f"It's {number(rng, -30, 40, 1)} degrees here, bring a {noun}",
-            f"{invented(rng)} will {rng.choice(w.VERBS)} the {noun} at {clock(rng)}",
-            f"{noun} & {other}: {rng.choice(w.ADJECTIVES)}",
-            f"The '{rng.choice(w.ADJECTIVES)} {noun}' is at {rng.choice(w.CITIES)}",
-        )
-    )
-    if rng.random() < 0.15:
-        text += f", {rng.choice(w.VERBS)} the {rng.choice(w.NOUNS)} too"
-    if rng.random() < 0.15:
-        text += " " + rng.choice(w.EMOJI)
-    elif rng.random() < 0.3 and text[-1] not in "?!.":
-        text += rng.choice("!.")
-    return text
-
-
-def path(rng: random.Random) -> str:
-    parts = [rng.choice(w.NOUNS) for _ in range(rng.randint(1, 3))]
-    name = rng.choice((f"{rng.choice(w.NOUNS)}_{digits(rng, 2)}", rng.choice(w.NOUNS), f"{rng.choice(w.ADJECTIVES)}-{rng.choice(w.NOUNS)}"))
-    return rng.choice(("/", "/home/", "./", "")) + "/".join(parts) + f"/{name}.{rng.choice(('txt', 'csv', 'pdf', 'md', 'json', 'png', 'log'))}"
-
-
-def url(rng: random.Random) -> str:
-    return f"https://{rng.choice((rng.choice(w.NOUNS), invented(rng).lower()))}.{rng.choice(('com', 'org', 'dev', 'net'))}/{rng.choice(w.NOUNS)}" + rng.choice(
-        ("", f"/{digits(rng, 3)}", f"?id={digits(rng, 4)}", f"/{rng.choice(w.NOUNS)}")
-    )
-
-
-def expression(rng: random.Random) -> str:
-    def term() -> str:
-        return str(number(rng, 1, 500, rng.choice((0, 0, 1, 2))))
-
-    text = f"{term()} {rng.choice('+-*/')} {term()}"
-    if rng.random() < 0.3:
-        text = f"({text}) {rng.choice('+-*/')} {term()}"
-    return text
 
 
 def _quoted(draw: Callable[[random.Random], str]) -> Callable[[random.Random], Said]:
@@ -226,7 +121,11 @@ def _enum(*options: str) -> dict[str, Any]:
 
 
 def _address(rng: random.Random) -> Said:
-    value = {"street": f"{rng.randint(1, 240)} {rng.choice(w.NOUNS).capitalize()} Street", "city": rng.choice(w.CITIES), "postcode": digits(rng, 5)}
+    value = {
+        "street": f"{rng.randint(1, 240)} {rng.choice(w.NOUNS).capitalize()} Street",
+        "city": rng.choice(w.CITIES),
+        "postcode": digits(rng, 5),
+    }
     return f"{value['street']}, {value['city']}, {value['postcode']}", value
 
 
@@ -241,16 +140,19 @@ def _position(rng: random.Random) -> Said:
     return f"{value['latitude']}, {value['longitude']}", value
 
 
-def _text(*names: str) -> tuple[str, ...]:
-    return names
-
-
 STRING = {"type": "string"}
 NUMBER = {"type": "number"}
 INTEGER = {"type": "integer"}
 
 
-def _kind(name: str, sample: Callable[[random.Random], Said], schema: dict[str, Any], names: str, links: str = "", described: str = "") -> tuple[str, Kind]:
+def _kind(
+    name: str,
+    sample: Callable[[random.Random], Said],
+    schema: dict[str, Any],
+    names: str,
+    links: str = "",
+    described: str = "",
+) -> tuple[str, Kind]:
     def cut(text: str) -> tuple[str, ...]:
         return tuple(part.strip() for part in text.split("|") if part.strip())
 
@@ -290,7 +192,7 @@ KINDS: dict[str, Kind] = dict(
         _kind("product", _same(lambda rng: rng.choice((rng.choice(w.PRODUCTS), f"{rng.choice(w.ADJECTIVES)} {rng.choice(w.NOUNS)}"))), STRING, "product|item|article|product_name", "{v}|for {v}", "Product name|Name of the item"),
         _kind("dish", _one_of(w.DISHES), STRING, "dish|meal|recipe", "for {v}", "Name of the dish"),
         _kind("exercise", _one_of(w.EXERCISES), STRING, "activity|exercise|sport|workout", "of {v}", "Kind of exercise"),
-        _kind("room", _one_of(w.ROOMS), STRING, "room|area|zone", "in the {v}", "Room of the house"),
+        _kind("room", _same(lambda rng: rng.choice(w.ROOMS if rng.random() < 0.75 else w.NOUNS)), STRING, "room|area|zone", "in the {v}", "Room of the house"),
         _kind("topic", _one_of(w.TOPICS, 0.15), STRING, "topic|category|subject|theme", "about {v}|on {v}", "Topic|Subject of interest"),
         _kind("team", _one_of(w.TEAMS, 0.2), STRING, "team|club", "for {v}", "Name of the team"),
         _kind("ticker", _same(lambda rng: rng.choice((rng.choice(w.TICKERS), letters(rng, rng.randint(3, 4))))), STRING, "symbol|ticker|stock", "for {v}", "Stock symbol|Ticker symbol"),

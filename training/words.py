@@ -1,5 +1,7 @@
 """Word lists. Everything that the data generator says is put together from these, so all of it is our own."""
 
+# ruff: noqa: E501
+
 
 def _split(text: str, separator: str | None = None) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(separator) if part.strip())
@@ -120,10 +122,15 @@ INGREDIENTS = _split(
     "rice beans tomatoes onions garlic carrots potatoes spinach mushrooms eggs milk butter cheese chicken beef tofu lentils pasta "
     "flour sugar lemons basil ginger peppers salmon shrimp oats yogurt apples honey"
 )
-EXERCISES = _split("running cycling swimming rowing walking hiking yoga squats push-ups pilates boxing dancing skiing climbing")
-ROOMS = _split("kitchen,living room,bedroom,bathroom,hallway,office,garage,attic,basement,guest room,nursery,dining room", ",")
+EXERCISES = _split(
+    "running cycling swimming rowing walking hiking yoga squats push-ups pilates boxing dancing skiing climbing"
+)
+ROOMS = _split(
+    "kitchen,living room,bedroom,bathroom,hallway,office,garage,attic,basement,guest room,nursery,dining room", ","
+)
 WEATHER = _split(
-    "clear sky,sunny,cloudy,partly cloudy,light rain,heavy rain,drizzle,snow,light snow,fog,thunderstorms,windy,hail,overcast,mist", ","
+    "clear sky,sunny,cloudy,partly cloudy,light rain,heavy rain,drizzle,snow,light snow,fog,thunderstorms,windy,hail,overcast,mist",
+    ",",
 )
 COLORS = _split("red green blue yellow white orange purple pink teal amber violet turquoise")
 PRODUCTS = _split(
@@ -137,9 +144,13 @@ UNITS = {
     "mass": _split("grams kilograms pounds ounces stones"),
     "volume": _split("liters gallons milliliters cups pints"),
 }
-TIMEZONES = _split("UTC Europe/Paris Europe/London America/New_York Asia/Tokyo Asia/Kolkata Australia/Sydney Africa/Nairobi")
+TIMEZONES = _split(
+    "UTC Europe/Paris Europe/London America/New_York Asia/Tokyo Asia/Kolkata Australia/Sydney Africa/Nairobi"
+)
 TICKERS = _split("AAPL MSFT GOOG AMZN TSLA NVDA META IBM ORCL INTC AMD NFLX SAP SHEL NESN TM SONY BABA")
-TEAMS = _split("Falcons,Tigers,Harbor United,Red Lions,Northern Stars,River City,Bluebirds,Wolves,Old Mill FC,Comets", ",")
+TEAMS = _split(
+    "Falcons,Tigers,Harbor United,Red Lions,Northern Stars,River City,Bluebirds,Wolves,Old Mill FC,Comets", ","
+)
 TOPICS = _split(
     """climate,football,space,elections,music,health,technology,energy,education,travel,food,art,cinema,science,economy,transport,
     housing,wildlife,robots,oceans,archaeology,chess,cycling,volcanoes,astronomy""",

@@ -2,10 +2,10 @@
 
 import json
 import random
+from itertools import pairwise
 
 import pytest
 import torch
-
 from training.cases import COUNTS, make_cases
 from training.catalogue import DOMAINS, HELD_OUT, KNOWN
 from training.conversation import conversation
@@ -50,7 +50,7 @@ def test_a_conversation_is_a_function_of_seed_and_index() -> None:
 def test_the_mix_has_parallel_calls_errors_chains_and_talk() -> None:
     turns = [[len(m.get("tool_calls", ())) for m in s.messages if m["role"] == "assistant"] for s in SCENES]
     assert any(count > 1 for turn in turns for count in turn)
-    assert any(a == 1 and b == 1 for turn in turns for a, b in zip(turn, turn[1:], strict=False))
+    assert any(a == 1 and b == 1 for turn in turns for a, b in pairwise(turn))
     assert any(count == 0 for turn in turns for count in turn)
     assert "error" in WRITTEN
 
@@ -59,7 +59,9 @@ def test_turn_by_turn_rendering_is_the_whole_rendering() -> None:
     for scene in SCENES:
         while scene.messages[-1]["role"] != "assistant":
             scene.messages.pop()
-        assert "".join(text for text, _ in pieces(scene.messages, scene.schemas)) + "\n" == render(scene.messages, scene.schemas)
+        assert "".join(text for text, _ in pieces(scene.messages, scene.schemas)) + "\n" == render(
+            scene.messages, scene.schemas
+        )
 
 
 def test_a_turn_renders_again_as_the_tokens_that_were_generated() -> None:
@@ -74,7 +76,10 @@ def test_calls_are_read_back_as_they_were_meant() -> None:
         for message in scene.messages:
             if message.get("tool_calls"):
                 text = render([message], None)
-                calls = [{"name": c["function"]["name"], "arguments": c["function"]["arguments"]} for c in message["tool_calls"]]
+                calls = [
+                    {"name": c["function"]["name"], "arguments": c["function"]["arguments"]}
+                    for c in message["tool_calls"]
+                ]
                 assert passes(text, {"calls": calls})
                 assert [name for name, _ in parse_calls(text)] == [c["name"] for c in calls]
 
@@ -102,7 +107,9 @@ def test_the_evaluation_has_at_least_five_hundred_cases_and_fits_in_the_package(
     assert len("\n".join(json.dumps(c, ensure_ascii=False) for c in cases).encode()) < 2_000_000
 
 
-@pytest.mark.parametrize("text", ["get_weather(Zorblat) Zorblat", "naïve 日本語 🎉 -12.50 'x' \"y\"\n\n\ttab", "a  b\r\nc"])
+@pytest.mark.parametrize(
+    "text", ["get_weather(Zorblat) Zorblat", "naïve 日本語 🎉 -12.50 'x' \"y\"\n\n\ttab", "a  b\r\nc"]
+)
 def test_the_tokenizer_gives_every_text_back(text: str) -> None:
     tokenizer = load_tokenizer()
     assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False).ids, skip_special_tokens=False) == text

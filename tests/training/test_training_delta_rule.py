@@ -3,11 +3,12 @@
 import pytest
 import torch
 from torch import Tensor
-
 from training.delta_rule import CHUNK, UnitTriangularInverse, gated_delta_rule, l2_normalise, part_length
 
 
-def one_step_a_token(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, beta: Tensor, fresh: Tensor) -> tuple[Tensor, Tensor]:
+def one_step_a_token(
+    q: Tensor, k: Tensor, v: Tensor, decay: Tensor, beta: Tensor, fresh: Tensor
+) -> tuple[Tensor, Tensor]:
     q, k, v = l2_normalise(q) * q.shape[-1] ** -0.5, l2_normalise(k), v.float()
     state = torch.zeros(q.shape[0], q.shape[2], k.shape[-1], v.shape[-1])
     outputs = []
@@ -44,7 +45,8 @@ def test_gradients_agree_with_those_of_single_steps(chunks: int) -> None:
     *values, fresh = inputs(chunks, seed=1)
     direction = torch.randn(2, chunks * CHUNK, 2, 8)
     mine, theirs = (
-        torch.autograd.grad((form(*values, fresh)[0] * direction).sum(), values) for form in (gated_delta_rule, one_step_a_token)
+        torch.autograd.grad((form(*values, fresh)[0] * direction).sum(), values)
+        for form in (gated_delta_rule, one_step_a_token)
     )
     for a, b in zip(mine, theirs, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-5)
@@ -53,7 +55,9 @@ def test_gradients_agree_with_those_of_single_steps(chunks: int) -> None:
 def test_the_inverse_is_exact_when_every_key_is_the_same() -> None:
     system = torch.ones(CHUNK, CHUNK, dtype=torch.float64).tril(-1)
     inverse = UnitTriangularInverse.apply(system)
-    torch.testing.assert_close(inverse @ (system + torch.eye(CHUNK, dtype=torch.float64)), torch.eye(CHUNK, dtype=torch.float64))
+    torch.testing.assert_close(
+        inverse @ (system + torch.eye(CHUNK, dtype=torch.float64)), torch.eye(CHUNK, dtype=torch.float64)
+    )
 
 
 @pytest.mark.parametrize(("count", "length"), [(1, 1), (3, 1), (4, 2), (64, 8), (512, 16)])

@@ -7,19 +7,35 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-
 from training.decode import draft_acceptance, greedy
 from training.export import export, from_checkpoint
+from training.loss import block_mask
 from training.network import Context, Network, Shape
 from training.optimizer import orthogonalise
-from training.train import arguments, block_mask, learning_rate, train
+from training.polish import main as polish_main
+from training.train import arguments, learning_rate, train
 
 TINY = Shape(vocab_size=6144, hidden_size=32, intermediate_size=48, num_hidden_layers=4, head_dim=32, num_attention_heads=2,
              num_key_value_heads=1, linear_heads=1, linear_head_dim=32, rotary_dim=8)  # fmt: skip
 
 
 def run(monkeypatch: pytest.MonkeyPatch, out: Path, steps: int, *more: str) -> list[dict[str, str]]:
-    options = ["--rows", "1", "--length", "1024", "--workers", "0", "--shape", "tiny", "--warmup", "2", "--log-every", "1", "--long-share", "0"]
+    options = [
+        "--rows",
+        "1",
+        "--length",
+        "1024",
+        "--workers",
+        "0",
+        "--shape",
+        "tiny",
+        "--warmup",
+        "2",
+        "--log-every",
+        "1",
+        "--long-share",
+        "0",
+    ]
     monkeypatch.setattr(sys, "argv", ["train", "--out", str(out), "--steps", str(steps), *options, *more])
     train(arguments())
     with (out / "loss.csv").open() as file:
@@ -47,7 +63,9 @@ def test_the_loss_falls_and_a_resumed_run_continues_it(monkeypatch: pytest.Monke
     assert float(whole[-1]["loss"]) < float(whole[0]["loss"])
     run(monkeypatch, tmp_path / "parts", 2, "--cooldown", "0.01", "--save-every", "2")
     parts = run(monkeypatch, tmp_path / "parts", 4, "--cooldown", "0.01")
-    assert [row["loss"] for row in parts if int(row["step"]) >= 2] == [row["loss"] for row in whole if int(row["step"]) >= 2]
+    assert [row["loss"] for row in parts if int(row["step"]) >= 2] == [
+        row["loss"] for row in whole if int(row["step"]) >= 2
+    ]
     assert (tmp_path / "parts" / "model" / "model.safetensors").is_file()
 
 
@@ -55,11 +73,15 @@ def test_transformers_loads_the_export_and_gives_the_same_logits(network: Networ
     transformers = pytest.importorskip("transformers")
     export(network, tmp_path)
     network.load_state_dict(from_checkpoint(load_file(tmp_path / "model.safetensors")))
-    other, report = transformers.Qwen3_5ForCausalLM.from_pretrained(tmp_path, dtype=torch.float32, output_loading_info=True)
+    other, report = transformers.Qwen3_5ForCausalLM.from_pretrained(
+        tmp_path, dtype=torch.float32, output_loading_info=True
+    )
     assert not report["missing_keys"] and not report["mismatched_keys"]
     tokens = torch.randint(0, 6000, (1, 192), generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
-        torch.testing.assert_close(network.logits(network.hidden(tokens, context(network, 192))), other(tokens).logits, rtol=1e-3, atol=1e-4)
+        torch.testing.assert_close(
+            network.logits(network.hidden(tokens, context(network, 192))), other(tokens).logits, rtol=1e-3, atol=1e-4
+        )
 
 
 def test_a_document_does_not_see_its_neighbour_in_the_row(network: Network) -> None:
@@ -93,4 +115,15 @@ def test_the_rate_warms_up_and_cools_down() -> None:
 
 def test_an_orthogonalised_matrix_has_singular_values_near_one() -> None:
     values = torch.linalg.svdvals(orthogonalise(torch.randn(2, 48, 32)).float())
-    assert 0.5 < values.min() and values.max() < 1.4
+    assert values.min() > 0.5 and values.max() < 1.4
+
+
+def test_the_second_stage_runs_and_exports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    export(Network(Shape()), tmp_path / "begin")
+    options = ["--init", str(tmp_path / "begin/model.safetensors"), "--out", str(tmp_path / "end"), "--steps", "1"]
+    monkeypatch.setattr(sys, "argv", ["polish", *options, "--parts", "1", "--length", "1024", "--threads", "1"])
+    polish_main()
+    before, after = (load_file(tmp_path / name / "model.safetensors") for name in ("begin", "end"))
+    assert before.keys() == after.keys()
+    assert any(not torch.equal(before[name], after[name]) for name in before)

@@ -20,7 +20,9 @@ from training.tool import Tool, with_phrasings
 
 DOMAINS = (weather, calendar, contacts, finance, commerce, travel, media, home, computing, knowledge, health, food)
 KNOWN: tuple[Tool, ...] = tuple(
-    with_phrasings(tool, PHRASINGS[tool.name]).in_domain(module.__name__.rsplit(".", 1)[-1]) for module in DOMAINS for tool in module.TOOLS
+    with_phrasings(tool, PHRASINGS[tool.name]).in_domain(module.__name__.rsplit(".", 1)[-1])
+    for module in DOMAINS
+    for tool in module.TOOLS
 )
 
 __all__ = ["DOMAINS", "HELD_OUT", "KNOWN"]

@@ -1,5 +1,7 @@
 """Calendar, reminders and time."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

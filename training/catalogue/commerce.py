@@ -1,5 +1,7 @@
 """Shops and orders."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

@@ -1,5 +1,7 @@
 """Files, servers and tickets."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

@@ -1,5 +1,7 @@
 """Contacts and messages."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

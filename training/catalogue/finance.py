@@ -1,5 +1,7 @@
 """Money."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

@@ -1,5 +1,7 @@
 """Cooking and restaurants."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

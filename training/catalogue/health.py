@@ -1,5 +1,7 @@
 """Health and sport."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

@@ -1,5 +1,7 @@
 """Tools that are never trained on: neither their schemas nor their phrasings occur in training."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

@@ -1,5 +1,7 @@
 """The house."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

@@ -1,5 +1,7 @@
 """Search, language and arithmetic."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

@@ -1,5 +1,7 @@
 """Music, films and news."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

@@ -1,5 +1,7 @@
 """More ways to ask for the known tools, in a looser voice than the tools' own."""
 
+# ruff: noqa: E501
+
 PHRASINGS: dict[str, str] = {
     "get_weather": """How warm is it in {city}? | How cold is it in {city} today? | Is it raining in {city}? | Weather {city} | {city} weather now? |
         I want to know the weather over in {city}. | Look outside in {city} for me. | What are the conditions in {city}? | What is the temperature in {city}? |

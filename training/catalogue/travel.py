@@ -1,5 +1,7 @@
 """Journeys, hotels and maps."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (

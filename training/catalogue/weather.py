@@ -1,5 +1,7 @@
 """Weather and the sky."""
 
+# ruff: noqa: E501
+
 from training.tool import tool
 
 TOOLS = (
