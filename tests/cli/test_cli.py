@@ -1,5 +1,6 @@
 """The commands as a user types them: pasted vLLM flags, options that become settings, and errors of one line."""
 
+import logging
 import shlex
 import socket
 import subprocess
@@ -116,6 +117,12 @@ def test_a_key_may_come_from_the_environment(serve: Serve, monkeypatch: pytest.M
     assert serve()[1].api_key == ("secret",)
 
 
+def test_our_log_is_at_info_and_that_of_libraries_is_not(serve: Serve) -> None:
+    serve()
+    assert logging.getLogger("isotherm.server").isEnabledFor(logging.INFO)
+    assert not logging.getLogger("torch.some_module").isEnabledFor(logging.INFO)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [("8192", 8192), ("32k", 32000), ("32K", 32768), ("1.5k", 1500), ("4G", 4 << 30), ("2GiB", 2 << 30)],
@@ -143,6 +150,8 @@ def test_a_count_that_is_none_names_its_option(text: str) -> None:
         ("checkpoint tiny --kind gpt2 --out /no/such/folder", "kind: must be one of"),
         ("generate /no/such/folder -p x", "no such folder"),
         ("doctor /no/such/folder", "no such folder"),
+        (f"checkpoint tiny --kind qwen3_5 --out {__file__}", "out: "),
+        ("generate -p x --json /no/such/folder/result", "json: /no/such/folder/result"),
         ("bench --lengths 1,x", "lengths: must be whole numbers"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from isotherm.cli import options
+from isotherm.core.errors import ConfigError
 
 app = typer.Typer(help="Make checkpoints for tests and trials.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -22,6 +23,8 @@ def tiny(
     seed: Annotated[int, typer.Option(help="Seed of the weights.")] = 0,
 ) -> None:
     """Write a small random checkpoint, with a tokenizer and a chat template."""
+    if out.exists() and not out.is_dir():
+        raise ConfigError("out", f"{out}: not a folder")
     options.quiet_transformers()
     from isotherm.model.tiny import write_tiny
 

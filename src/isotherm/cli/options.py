@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,7 +28,18 @@ KvBytes = Annotated[str, typer.Option(help="Memory for KV blocks and states (byt
 SnapshotInterval = Annotated[
     int, typer.Option(min=0, help="Tokens between the states kept of a long prompt; 0 for none.")
 ]
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result here as JSON.")]
+
+
+def writable(file: str | None) -> str | None:
+    """`file`, looked at before the work whose result it takes. Raises ConfigError when it cannot be written there."""
+    if file and (Path(file).is_dir() or not Path(file).parent.is_dir()):
+        raise ConfigError("json", f"{file}: not a file in a folder that exists")
+    return file
+
+
+Json = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write the result here as JSON.")
+]
 
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 

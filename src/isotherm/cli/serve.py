@@ -49,7 +49,8 @@ def serve(
 ) -> None:
     """Serve MODEL over HTTP, as OpenAI's API."""
     options.quiet_transformers()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("isotherm").setLevel(logging.INFO)  # ours alone: torch has much to say at INFO
     from isotherm.cli.launch import launch
     from isotherm.server.config import ServerConfig
 
