@@ -1,6 +1,6 @@
 """Write the random checkpoint that docs/performance.md measures: qwen3_5, 245 M parameters, bf16.
 
-    python benchmarks/make_checkpoint.py FOLDER
+python benchmarks/make_checkpoint.py FOLDER
 """
 
 import sys

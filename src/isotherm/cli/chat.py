@@ -45,13 +45,14 @@ def chat(
     options.quiet_transformers()
     from isotherm import LLM, SamplingParams
 
-    llm = LLM(
-        model,
-        revision=revision,
-        dtype=options.choice("dtype", dtype, "auto", "bfloat16", "float32"),  # type: ignore[arg-type]
-        kernels=options.choice("kernels", kernels, "auto", "c", "torch"),  # type: ignore[arg-type]
-        threads=threads,
-    )
+    with options.loading(model):
+        llm = LLM(
+            model,
+            revision=revision,
+            dtype=options.choice("dtype", dtype, "auto", "bfloat16", "float32"),  # type: ignore[arg-type]
+            kernels=options.choice("kernels", kernels, "auto", "c", "torch"),  # type: ignore[arg-type]
+            threads=threads,
+        )
     params = SamplingParams(temperature=temperature, max_tokens=max_tokens)
     history: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
     while text := _ask():

@@ -36,7 +36,8 @@ def doctor(
     )
     console = Console(highlight=False)
     folder = locate(model, revision)
-    decoder = open_decoder(folder, *settings)  # type: ignore[arg-type]
+    with options.loading(model):
+        decoder = open_decoder(folder, *settings)  # type: ignore[arg-type]
     build = build_fingerprint(decoder.kernels, weights_hash(folder))
     for name, value in build.items():
         console.print(f"{name:>14}  {value}", markup=False, soft_wrap=True)

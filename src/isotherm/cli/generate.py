@@ -28,13 +28,14 @@ def generate(
     options.quiet_transformers()
     from isotherm import LLM, SamplingParams
 
-    llm = LLM(
-        model,
-        dtype=options.choice("dtype", dtype, "auto", "bfloat16", "float32"),  # type: ignore[arg-type]
-        kernels=options.choice("kernels", kernels, "auto", "c", "torch"),  # type: ignore[arg-type]
-        threads=threads,
-        max_model_len=options.count("max_model_len", max_model_len),
-    )
+    with options.loading(model):
+        llm = LLM(
+            model,
+            dtype=options.choice("dtype", dtype, "auto", "bfloat16", "float32"),  # type: ignore[arg-type]
+            kernels=options.choice("kernels", kernels, "auto", "c", "torch"),  # type: ignore[arg-type]
+            threads=threads,
+            max_model_len=options.count("max_model_len", max_model_len),
+        )
     text = sys.stdin.read() if prompt == "-" else prompt
     params = SamplingParams(temperature=temperature, max_tokens=max_tokens, seed=seed)
     if chat:

@@ -2,6 +2,8 @@
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -94,3 +96,13 @@ def quiet_transformers() -> None:
     """Keep third-party progress and advice out of our output."""
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
+
+@contextmanager
+def loading(model: str) -> Iterator[None]:
+    """Show that `model` is being loaded, on a terminal's standard error; kernels are compiled the first time."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(f"loading {escape(model or 'the embedded model')} ..."):
+        yield
