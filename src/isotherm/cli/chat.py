@@ -49,8 +49,8 @@ def chat(
         llm = LLM(
             model,
             revision=revision,
-            dtype=options.choice("dtype", dtype, "auto", "bfloat16", "float32"),  # type: ignore[arg-type]
-            kernels=options.choice("kernels", kernels, "auto", "c", "torch"),  # type: ignore[arg-type]
+            dtype=options.dtype_of(dtype),
+            kernels=options.provider_of(kernels),
             threads=threads,
         )
     params = SamplingParams(temperature=temperature, max_tokens=max_tokens)

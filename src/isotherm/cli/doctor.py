@@ -30,21 +30,21 @@ def doctor(
     from isotherm.model.source import locate
 
     settings = (
-        options.choice("dtype", dtype, "auto", "bfloat16", "float32"),
-        options.choice("kernels", kernels, "auto", "c", "torch"),
+        options.dtype_of(dtype),
+        options.provider_of(kernels),
         threads,
     )
     console = Console(highlight=False)
     folder = locate(model, revision)
     with options.loading(model):
-        decoder = open_decoder(folder, *settings)  # type: ignore[arg-type]
+        decoder = open_decoder(folder, *settings)
     build = build_fingerprint(decoder.kernels, weights_hash(folder))
     for name, value in build.items():
         console.print(f"{name:>14}  {value}", markup=False, soft_wrap=True)
     checks = []
     runs = [check_exactness(decoder)]
     if oracle:
-        runs.append(compare_with_transformers(folder, *settings))  # type: ignore[arg-type]
+        runs.append(compare_with_transformers(decoder, folder))
     for run in runs:
         for check in run:
             checks.append(check)

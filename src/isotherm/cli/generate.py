@@ -31,8 +31,8 @@ def generate(
     with options.loading(model):
         llm = LLM(
             model,
-            dtype=options.choice("dtype", dtype, "auto", "bfloat16", "float32"),  # type: ignore[arg-type]
-            kernels=options.choice("kernels", kernels, "auto", "c", "torch"),  # type: ignore[arg-type]
+            dtype=options.dtype_of(dtype),
+            kernels=options.provider_of(kernels),
             threads=threads,
             max_model_len=options.count("max_model_len", max_model_len),
         )

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 
-from isotherm.core.config import CacheConfig, EngineConfig, ModelConfig, SchedulerConfig
+from isotherm.core.config import CacheConfig, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig
 from isotherm.core.errors import ConfigError
 
 Model = Annotated[str, typer.Argument(help="A Hugging Face folder or hub id; the embedded model when left out.")]
@@ -54,8 +54,17 @@ def count(name: str, text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def choice(name: str, value: str, *allowed: str) -> str:
-    """`value`, which must be one of `allowed`."""
+def dtype_of(value: str) -> DType:
+    """`value` as a dtype name. Raises ConfigError listing those there are."""
+    return cast(DType, _one_of("dtype", value, get_args(DType)))
+
+
+def provider_of(value: str) -> Provider:
+    """`value` as the name of a kernel provider. Raises ConfigError listing those there are."""
+    return cast(Provider, _one_of("kernels", value, get_args(Provider)))
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise ConfigError(name, f"must be one of {', '.join(allowed)}, got {value!r}")
     return value
@@ -78,9 +87,9 @@ def engine_config(
     return EngineConfig(
         ModelConfig(
             path=model,
-            dtype=choice("dtype", dtype, "auto", "bfloat16", "float32"),  # type: ignore[arg-type]
+            dtype=dtype_of(dtype),
             max_model_len=count("max_model_len", max_model_len),
-            kernels=choice("kernels", kernels, "auto", "c", "torch"),  # type: ignore[arg-type]
+            kernels=provider_of(kernels),
             threads=threads,
         ),
         CacheConfig(

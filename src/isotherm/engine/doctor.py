@@ -10,6 +10,7 @@ import torch
 from isotherm.core.config import DType, Provider
 from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
+from isotherm.model.hf_config import read_spec
 from isotherm.model.load import context_length, load_decoder
 from isotherm.runner.forward import logits_of
 
@@ -49,14 +50,11 @@ def check_exactness(decoder: Decoder, length: int = 200, seed: int = 0) -> Itera
         yield Check(name, different == 0, f"{different} of {length} rows of logits differ")
 
 
-def compare_with_transformers(
-    folder: Path, dtype: DType, kernels: Provider, threads: int, seed: int = 0
-) -> Iterator[Check]:
+def compare_with_transformers(decoder: Decoder, folder: Path, seed: int = 0) -> Iterator[Check]:
     """Our logits against transformers' own class in float32 on the same weights, at each of LENGTHS."""
     import transformers
 
-    provider = load_kernels(kernels, dtype, threads)
-    decoder = load_decoder(folder, provider, max(LENGTHS))
+    provider = decoder.kernels
     theirs = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     rng = random.Random(seed)
     dtype_name = str(provider.dtype).removeprefix("torch.")
@@ -81,6 +79,4 @@ def compare_with_transformers(
 def open_decoder(folder: Path, dtype: DType, kernels: Provider, threads: int) -> Decoder:
     """A decoder for short checks."""
     provider = load_kernels(kernels, dtype, threads)
-    from isotherm.model.hf_config import read_spec
-
     return load_decoder(folder, provider, min(context_length(read_spec(folder), 0), 4096))
