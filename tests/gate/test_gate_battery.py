@@ -8,7 +8,7 @@ import pytest
 from isotherm.core.errors import ConfigError
 from isotherm.gate.answer import Answer, ToolCall
 from isotherm.gate.battery import ordered_slots
-from isotherm.gate.case import Case, ToolResult, load_battery
+from isotherm.gate.case import Case, ToolResult, ToolResults, load_battery
 from isotherm.gate.conversation import request_body
 
 QUESTION = {"role": "user", "content": "How cold is it?"}
@@ -20,7 +20,7 @@ def test_battery_a_has_23_cases_and_26_responses_with_one_negative_temperature()
     assert (len(cases), sum(case.turns for case in cases)) == (23, 26)
     trips = [case for case in cases if case.follow_ups]
     assert len(trips) == 3
-    results = [result for case in trips for results in case.follow_ups for result in results]
+    results = [result for case in trips for turn in case.follow_ups for result in turn.results]
     assert [json.loads(r.content)["temperature"] < 0 for r in results if r.name == "get_weather"] == [True]
 
 
@@ -34,7 +34,7 @@ def test_battery_b_has_12_cases_and_24_responses_behind_one_long_preamble() -> N
 def test_every_result_answers_a_tool_that_the_case_offers() -> None:
     for case in load_battery("a") + load_battery("b"):
         offered = {tool["function"]["name"] for tool in case.tools}
-        assert offered and all(result.name in offered for results in case.follow_ups for result in results), case.id
+        assert offered and all(result.name in offered for turn in case.follow_ups for result in turn.results), case.id
 
 
 def test_all_first_turns_are_sent_before_any_second_turn() -> None:
@@ -43,7 +43,7 @@ def test_all_first_turns_are_sent_before_any_second_turn() -> None:
 
 
 def test_each_recorded_call_gets_the_result_of_its_tool() -> None:
-    results = (ToolResult("get_time", "noon"), ToolResult("get_weather", "-4"))
+    results = ToolResults((ToolResult("get_time", "noon"), ToolResult("get_weather", "-4")))
     case = Case("one", (QUESTION,), (TOOL,), (results,))
     calls = (ToolCall("get_weather", '{"city":"Oslo"}'), ToolCall("get_time", "{}"), ToolCall("other", "{}"))
     messages = request_body(case, (Answer(text="Let me see.", tool_calls=calls),))["messages"]
@@ -54,7 +54,7 @@ def test_each_recorded_call_gets_the_result_of_its_tool() -> None:
 
 
 def test_when_the_recorded_answer_called_nothing_the_user_tells_the_result() -> None:
-    case = Case("one", (QUESTION,), (TOOL,), ((ToolResult("get_weather", "-4"),),))
+    case = Case("one", (QUESTION,), (TOOL,), (ToolResults((ToolResult("get_weather", "-4"),)),))
     messages = request_body(case, (Answer(text="It is cold."),))["messages"]
     assert messages[1:] == [
         {"role": "assistant", "content": "It is cold."},

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from isotherm.core.errors import ConfigError
+from isotherm.gate.expect import Expectation, read_expectation
 
 CASES = Path(__file__).parent / "cases"
 
@@ -20,17 +21,40 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolResults:
+    """What the tools answer to the calls of the turn before."""
+
+    results: tuple[ToolResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UserTurn:
+    """What the user says next."""
+
+    content: str
+
+
+FollowUp = ToolResults | UserTurn
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
-    """A conversation: `messages` are sent first; after each answer come the results of the next follow-up, and it is sent again.
+    """A conversation: `messages` are sent first; after each answer comes the next follow-up, and it is sent again.
 
     params: the request's other fields, max_tokens among them. A case of n follow-ups gives n + 1 responses.
+    expect: what each of them must be, turn by turn; None, or nothing at the end, where it is not checked.
     """
 
     id: str
     messages: tuple[dict[str, Any], ...]
     tools: tuple[dict[str, Any], ...]
-    follow_ups: tuple[tuple[ToolResult, ...], ...] = ()
+    follow_ups: tuple[FollowUp, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
+    expect: tuple[Expectation | None, ...] = ()
+
+    def expectation(self, turn: int) -> Expectation | None:
+        """What the answer of a turn (from 0) must be, if that is checked."""
+        return self.expect[turn] if turn < len(self.expect) else None
 
     @property
     def turns(self) -> int:
@@ -41,8 +65,9 @@ class Case:
 def load_battery(name: str) -> tuple[Case, ...]:
     """The cases of one of our batteries, by name, or of a JSONL file, by path.
 
-    A line has `id`, `messages`, `tools` (schemas, or names of tools in cases/tools.json), and optionally `system` (a text file
-    beside the JSONL whose contents become the system message), `follow_ups` (lists of {name, content}) and `params`.
+    A line has `id`, `messages`, `tools` (schemas, or names of tools in cases/tools.json), and optionally `system` (a text
+    file beside the JSONL whose contents become the system message), `follow_ups` (each a list of {name, content}, or
+    {"user": text}), `params`, and `expect` (one a turn, null where it is not checked; see `expect.read_expectation`).
 
     Raises ConfigError naming the file and line of a case that cannot be read.
     """
@@ -55,7 +80,7 @@ def load_battery(name: str) -> tuple[Case, ...]:
         if line.strip():
             try:
                 cases.append(_case(json.loads(line), path.parent))
-            except (KeyError, TypeError, ValueError, OSError) as error:
+            except (KeyError, TypeError, AttributeError, ValueError, OSError) as error:
                 why = f"{path}, line {number}: {type(error).__name__}: {error}"
                 raise ConfigError("battery", why) from error
     if len({case.id for case in cases}) != len(cases):
@@ -73,12 +98,16 @@ def _case(record: dict[str, Any], folder: Path) -> Case:
         id=record["id"],
         messages=tuple(messages),
         tools=tuple(_catalogue()[tool] if isinstance(tool, str) else tool for tool in record.get("tools", ())),
-        follow_ups=tuple(
-            tuple(ToolResult(result["name"], result["content"]) for result in results)
-            for results in record.get("follow_ups", ())
-        ),
+        follow_ups=tuple(_follow_up(item) for item in record.get("follow_ups", ())),
         params=tuple(record.get("params", {}).items()),
+        expect=tuple(None if item is None else read_expectation(item) for item in record.get("expect", ())),
     )
+
+
+def _follow_up(record: Any) -> FollowUp:
+    if isinstance(record, dict):
+        return UserTurn(record["user"])
+    return ToolResults(tuple(ToolResult(result["name"], result["content"]) for result in record))
 
 
 @cache

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from isotherm.gate.answer import Answer, ToolCall
-from isotherm.gate.case import Case, ToolResult
+from isotherm.gate.case import Case, FollowUp, ToolResult, UserTurn
 
 FIXED: dict[str, Any] = {
     "temperature": 0,
@@ -17,14 +17,17 @@ FIXED: dict[str, Any] = {
 }
 """What every request asks for unless its case says otherwise."""
 
+UNANSWERED = '{"error": "not available"}'
+"""The result of a call that the battery did not foresee."""
+
 Message = dict[str, Any]
 
 
 def request_body(case: Case, recorded: tuple[Answer, ...]) -> dict[str, Any]:
     """The body of the turn that follows the `recorded` answers, which are the reference run's, the same for every arm."""
     messages = list(case.messages)
-    for answer, results in zip(recorded, case.follow_ups, strict=False):
-        messages += [_assistant(answer), *_results(answer, results)]
+    for answer, follow_up in zip(recorded, case.follow_ups, strict=False):
+        messages += [_assistant(answer), *_follow_up(answer, follow_up)]
     body = FIXED | dict(case.params) | {"messages": messages}
     return body | {"tools": list(case.tools)} if case.tools else body
 
@@ -48,6 +51,16 @@ def _whole_calls(answer: Answer) -> tuple[ToolCall, ...]:
     except ValueError:
         return ()
     return answer.tool_calls if whole else ()
+
+
+def _follow_up(answer: Answer, follow_up: FollowUp) -> list[Message]:
+    """The messages after an answer. A user who speaks after calls that nobody has answered first sees each of them refused."""
+    if not isinstance(follow_up, UserTurn):
+        return _results(answer, follow_up.results)
+    refused = [
+        {"role": "tool", "tool_call_id": _call_id(i), "content": UNANSWERED} for i in range(len(_whole_calls(answer)))
+    ]
+    return [*refused, {"role": "user", "content": follow_up.content}]
 
 
 def _results(answer: Answer, results: tuple[ToolResult, ...]) -> list[Message]:
