@@ -1,5 +1,6 @@
 """The decoder: embed, layers, final norm, logits. One code path for prefill, decode and verify."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -13,6 +14,9 @@ from isotherm.model.mlp import Mlp
 from isotherm.model.moe import Moe
 from isotherm.model.spec import ModelSpec
 from isotherm.model.state import ModelState, RecurrentState
+
+Watcher = Callable[[int, str, Tensor], None]
+"""Called as watcher(layer, name, rows) once rows [M, hidden] are made: (-1, "embedding"), then (layer, "hidden") for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,18 @@ class Decoder:
     head: Linear
     rope: RopeTable
 
-    def forward(self, batch: Batch, tokens: Tensor, state: ModelState) -> Tensor:
-        """tokens [M] int32 -> hidden rows [M, hidden], before the final norm. Writes the state that the batch names."""
+    def forward(self, batch: Batch, tokens: Tensor, state: ModelState, watch: Watcher | None = None) -> Tensor:
+        """tokens [M] int32 -> hidden rows [M, hidden], before the final norm. Writes the state that the batch names.
+
+        watch: reads every layer's rows and changes nothing.
+        """
         x = self.kernels.embed(tokens, self.table)
-        for layer, kept in zip(self.layers, state.layers, strict=True):
+        if watch is not None:
+            watch(-1, "embedding", x)
+        for index, (layer, kept) in enumerate(zip(self.layers, state.layers, strict=True)):
             x = layer.forward(self.kernels, batch, x, self.spec.norm_eps, self.rope, kept)
+            if watch is not None:
+                watch(index, "hidden", x)
         return x
 
     def logits(self, hidden: Tensor) -> Tensor:

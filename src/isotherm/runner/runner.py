@@ -9,6 +9,7 @@ from isotherm.model.state import ModelState, allocate
 from isotherm.runner.capacity import Capacity
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
+from isotherm.runner.watch import PassWatch
 
 LOGIT_ROWS = 64
 """Logits are made and used this many rows at a time, so that scoring a long prompt does not hold them all."""
@@ -25,10 +26,10 @@ class Runner:
         self.sampler = Sampler(decoder.kernels)
 
     @torch.inference_mode()
-    def run(self, plan: PassPlan) -> PassResult:
-        """One forward; results for every row that the plan's segments ask for."""
+    def run(self, plan: PassPlan, watch: PassWatch | None = None) -> PassResult:
+        """One forward; results for every row that the plan's segments ask for. `watch` is shown every row and changes nothing."""
         batch, tokens = lay_out(plan)
-        hidden = self.decoder.forward(batch, tokens, self.state)
+        hidden = self.decoder.forward(batch, tokens, self.state, watch.rows if watch is not None else None)
         rows: list[SampleRow | ScoreRow] = []
         places: list[int] = []
         positions: list[int] = []
@@ -38,16 +39,23 @@ class Runner:
             places += [first + row.offset for row in segment.rows]
             positions += [segment.start + row.offset + 1 for row in segment.rows]
             first += len(segment.tokens)
-        results = self._results(hidden, rows, places, positions)
+        results = self._results(hidden, rows, places, positions, watch)
         return _by_segment(plan, results)
 
     def _results(
-        self, hidden: Tensor, rows: list[SampleRow | ScoreRow], places: list[int], positions: list[int]
+        self,
+        hidden: Tensor,
+        rows: list[SampleRow | ScoreRow],
+        places: list[int],
+        positions: list[int],
+        watch: PassWatch | None,
     ) -> list[RowResult]:
         results: list[RowResult] = []
         for start in range(0, len(rows), LOGIT_ROWS):
             part = slice(start, start + LOGIT_ROWS)
             logits = self.decoder.logits(hidden[places[part]])
+            if watch is not None:
+                watch.logits(places[part], logits)
             results += self.sampler.results(logits, rows[part], positions[part])
         return results
 

@@ -55,8 +55,11 @@ class Scheduler:
         """Whether there is a request to serve or an output to hand out."""
         return bool(self._sequences or self._pending)
 
-    def add(self, request: Request) -> None:
-        """Queue a request. Raises RequestError when it can never be served, QueueFullError when too many wait."""
+    def add(self, request: Request) -> int:
+        """Queue a request; its number, as plans name it.
+
+        Raises RequestError when it can never be served, QueueFullError when too many wait.
+        """
         tokens, limit = len(request.prompt), self._max_model_len
         if request.id in self._sequences:
             raise RequestError("request_id", f"{request.id!r} is being served already")
@@ -70,6 +73,7 @@ class Scheduler:
         self._arrivals += 1
         self._sequences[request.id] = sequence
         self._roster.wait(sequence)
+        return sequence.number
 
     def cancel(self, request_id: str) -> None:
         """End a request, if it is there. While a pass that computes it is in flight, it ends when that has completed."""
