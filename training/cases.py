@@ -1,6 +1,6 @@
 """Makes the evaluation's cases: held-out tools and phrasings, each with what a machine can check.
 
-    python -m training.cases --out src/isotherm/gate/cases/eval.jsonl
+    python -m training.cases --out src/isotherm/evaluate/cases.jsonl
 
 A line has id, group, messages, tools and expect: {"calls": [{name, arguments}]}, in any order, or {"contains": [text, ...]} and
 no call. The groups are those of `isotherm eval`.

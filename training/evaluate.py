@@ -1,6 +1,6 @@
 """Scores a checkpoint on the evaluation's cases by greedy decoding in plain PyTorch.
 
-python -m training.evaluate --model src/isotherm/model/embedded --cases src/isotherm/gate/cases/eval.jsonl --json out.json
+python -m training.evaluate --model src/isotherm/model/embedded --cases src/isotherm/evaluate/cases.jsonl --json out.json
 """
 
 import argparse

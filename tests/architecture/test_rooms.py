@@ -15,6 +15,7 @@ ROOMS = {
     "cli",
     "core",
     "engine",
+    "evaluate",
     "gate",
     "kernels",
     "model",
