@@ -21,17 +21,18 @@ SKIPPED = ("model.visual.", "visual.", "mtp.", "model.mtp.", "model.language_mod
 class Checkpoint:
     """The tensors of one folder. `take` each that the model needs; `finish` fails if any is left over.
 
+    anchor: a tensor that the part to be read must have; its root, one of `roots`, is where the part's tensors are.
     Raises CheckpointError naming the tensor that is missing, extra or of another shape.
     """
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, roots: tuple[str, ...] = ROOTS, anchor: str = "embed_tokens.weight"):
         self.folder = folder
         self._files: dict[Path, Any] = {}
         self._where = self._index()
         self._left = set(self._where)
-        self._root = next((root for root in ROOTS if f"{root}embed_tokens.weight" in self._where), None)
+        self._root = next((root for root in roots if f"{root}{anchor}" in self._where), None)
         if self._root is None:
-            raise CheckpointError(f"{folder}: no tensor named embed_tokens.weight under {', '.join(ROOTS)}")
+            raise CheckpointError(f"{folder}: no tensor named {anchor} under {', '.join(roots)}")
 
     def __enter__(self) -> Self:
         return self
@@ -89,6 +90,10 @@ class Checkpoint:
     def drop_tied_head(self) -> None:
         """A checkpoint with tied embeddings may repeat the table as lm_head; it is the same tensor."""
         self._left -= {"lm_head.weight", "language_model.lm_head.weight", f"{self._root}lm_head.weight"}
+
+    def left(self) -> tuple[str, ...]:
+        """Names under the root that nobody has taken."""
+        return tuple(sorted(name for name in self._left if name.startswith(self._root or "")))
 
     def finish(self) -> tuple[str, ...]:
         """Names of the tensors that were skipped on purpose; CheckpointError if any other is left."""

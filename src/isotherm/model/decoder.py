@@ -68,6 +68,10 @@ class Decoder:
                 watch(index, "hidden", x)
         return x
 
+    def normed(self, hidden: Tensor) -> Tensor:
+        """hidden [R, hidden] -> the rows after the final norm, which the head and the drafter read."""
+        return self.kernels.rms_norm(hidden, self.norm, self.spec.norm_eps)
+
     def logits(self, hidden: Tensor) -> Tensor:
         """hidden [R, hidden] -> [R, vocabulary] float32."""
-        return self.kernels.logits(self.kernels.rms_norm(hidden, self.norm, self.spec.norm_eps), self.head)
+        return self.kernels.logits(self.normed(hidden), self.head)

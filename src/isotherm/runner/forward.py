@@ -8,6 +8,7 @@ from torch import Tensor
 
 from isotherm.core.constants import BLOCK, ZERO_SLOT, block_floor, blocks_for
 from isotherm.core.plan import PassPlan, Segment, StateWrite
+from isotherm.kernels.batch import Batch
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState, allocate
 from isotherm.runner.layout import lay_out
@@ -22,9 +23,14 @@ class Sequenced:
         self.state: ModelState = allocate(decoder.spec, decoder.kernels, blocks + 1, blocks + 1, 1)
         self.length = 0
 
-    @torch.inference_mode()
     def extend(self, tokens: Sequence[int]) -> Tensor:
         """Compute the next tokens as one segment; logits of each of them [n, vocabulary] float32."""
+        with torch.inference_mode():
+            return self.decoder.logits(self.rows(tokens)[1])
+
+    @torch.inference_mode()
+    def rows(self, tokens: Sequence[int]) -> tuple[Batch, Tensor]:
+        """Compute the next tokens as one segment; the pass, and the hidden rows [n, hidden] before the final norm."""
         start, end = self.length, self.length + len(tokens)
         segment = Segment(
             sequence=0,
@@ -41,7 +47,7 @@ class Sequenced:
         batch, ids = lay_out(PassPlan((segment,)))
         hidden = self.decoder.forward(batch, ids, self.state)
         self.length = end
-        return self.decoder.logits(hidden)
+        return batch, hidden
 
 
 def logits_of(decoder: Decoder, tokens: Sequence[int], cuts: Sequence[int] = ()) -> Tensor:

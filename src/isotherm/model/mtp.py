@@ -1,0 +1,116 @@
+"""The drafter of Qwen3-Next and Qwen3.5 checkpoints (multi-token prediction, `mtp.*`): one more layer over the model's rows.
+
+The row of position t joins the embedding of token t+1 with the model's row at t, after its final norm, and predicts token t+2:
+
+    x = fc([norm(embed(token[t+1])), norm(hidden[t])])      embedding first
+    y = norm(layer(x))                                      attention over rows 0..t, at position t
+
+Embedding and head are the model's. Further drafts feed y back as the hidden row of the next position.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from isotherm.core.errors import CheckpointError
+from isotherm.kernels.api import Kernels, Linear, RopeTable
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.state import KVStore
+from isotherm.model.attention_layer import load_attention_layer
+from isotherm.model.checkpoint import Checkpoint
+from isotherm.model.decoder import Decoder, Layer
+from isotherm.model.mlp import Mlp, load_mlp
+from isotherm.model.moe import Moe, load_moe
+from isotherm.model.spec import ModelSpec
+
+ROOTS = ("model.language_model.mtp.", "model.mtp.", "mtp.")
+"""Where the drafter's tensors may start, the longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mtp:
+    """A loaded drafter. fc: [hidden, 2*hidden]. table, head and rope are the model's own objects."""
+
+    embedding_norm: Tensor
+    hidden_norm: Tensor
+    fc: Linear
+    layer: Layer
+    norm: Tensor
+    eps: float
+    table: Linear
+    head: Linear
+    rope: RopeTable
+
+    def forward(self, kernels: Kernels, batch: Batch, hidden: Tensor, tokens: Tensor, state: KVStore) -> Tensor:
+        """The drafter's rows of a pass, after its last norm [M, hidden]. Writes the blocks that the batch names.
+
+        hidden: [M, hidden] the model's rows after its final norm (`Decoder.normed`), or the drafter's own of the draft before.
+        tokens: [M] int32, for each row the token after it. batch: the pass that made `hidden`: same positions, own blocks.
+        """
+        embedded = kernels.rms_norm(kernels.embed(tokens, self.table), self.embedding_norm, self.eps)
+        joined = torch.cat((embedded, kernels.rms_norm(hidden, self.hidden_norm, self.eps)), dim=1)
+        x = self.layer.forward(kernels, batch, kernels.linear(joined, self.fc), self.eps, self.rope, state)
+        return kernels.rms_norm(x, self.norm, self.eps)
+
+    def logits(self, kernels: Kernels, rows: Tensor) -> Tensor:
+        """rows [R, hidden], as `forward` gives them -> [R, vocabulary] float32."""
+        return kernels.logits(rows, self.head)
+
+
+def has_mtp(folder: Path) -> bool:
+    """Whether the checkpoint in `folder` holds a drafter that its model could use."""
+    try:
+        with Checkpoint(folder, ROOTS, "fc.weight"):
+            return True
+    except CheckpointError:
+        return False
+
+
+def load_mtp(folder: Path, decoder: Decoder) -> Mtp:
+    """Reads and packs the drafter of the checkpoint that `decoder` was loaded from.
+
+    Raises CheckpointError when there is none, or when it has more than one layer or an embedding or head of its own.
+    """
+    spec, kernels = decoder.spec, decoder.kernels
+    hidden = spec.hidden_size
+    with Checkpoint(folder, ROOTS, "fc.weight") as checkpoint:
+        mtp = Mtp(
+            embedding_norm=checkpoint.take("pre_fc_norm_embedding.weight", hidden).float() + 1.0,
+            hidden_norm=checkpoint.take("pre_fc_norm_hidden.weight", hidden).float() + 1.0,
+            fc=kernels.pack(checkpoint.take("fc.weight", hidden, 2 * hidden)),
+            layer=_layer(checkpoint, spec, kernels),
+            norm=checkpoint.take("norm.weight", hidden).float() + 1.0,
+            eps=spec.norm_eps,
+            table=decoder.table,
+            head=decoder.head,
+            rope=decoder.rope,
+        )
+        if extra := checkpoint.left():
+            more = f" and {len(extra) - 3} more" if len(extra) > 3 else ""
+            raise CheckpointError(f"{folder}: not implemented in a drafter: {', '.join(extra[:3])}{more}")
+    return mtp
+
+
+def _layer(checkpoint: Checkpoint, spec: ModelSpec, kernels: Kernels) -> Layer:
+    at, hidden = "layers.0.", spec.hidden_size
+    return Layer(
+        mixer_norm=checkpoint.take(f"{at}input_layernorm.weight", hidden).float() + 1.0,
+        mixer=load_attention_layer(checkpoint, at, spec, kernels),
+        feed_norm=checkpoint.take(f"{at}post_attention_layernorm.weight", hidden).float() + 1.0,
+        feed=_feed(checkpoint, f"{at}mlp.", spec, kernels),
+    )
+
+
+def _feed(checkpoint: Checkpoint, at: str, spec: ModelSpec, kernels: Kernels) -> Mlp | Moe:
+    """Sparse, with the sizes of the model's own experts, where there is a router."""
+    moe = next((layer.moe for layer in spec.layers if layer.moe), None)
+    if moe is not None and f"{at}gate.weight" in checkpoint:
+        return load_moe(checkpoint, at, spec.hidden_size, moe, kernels)
+    return load_mlp(checkpoint, at, spec.hidden_size, spec.intermediate_size, kernels)
+
+
+def mtp_state(spec: ModelSpec, kernels: Kernels, blocks: int) -> KVStore:
+    """Storage for `blocks` blocks of the drafter's keys and values."""
+    return kernels.kv_store(spec.kv, blocks)
