@@ -6,7 +6,7 @@ import pytest
 
 from isotherm.gate.arms import FIRST_FORM, budget_arms
 from isotherm.gate.config import GateConfig
-from isotherm.gate.result import GateReport
+from isotherm.gate.report import GateReport
 from isotherm.gate.run import run_gate
 
 TOOL = {

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from isotherm.gate.answer import Answer, TokenScore, ToolCall, float32_bits
-from isotherm.gate.compare import Verdict, compare
+from isotherm.gate.compare import compare
+from isotherm.gate.verdict import ResponseVerdict
 
 SCORES = tuple(TokenScore(c, float32_bits(-0.5 - i), (("a", 1), ("b", 2))) for i, c in enumerate("abc"))
 ANSWER = Answer(
@@ -31,11 +32,11 @@ def test_an_answer_equals_itself_whatever_was_cached_and_however_long_it_took() 
 @pytest.mark.parametrize(
     ("other", "verdict", "what"),
     [
-        (replace(ANSWER, text="abd"), "text differs", "text"),
-        (replace(ANSWER, reasoning="hm"), "text differs", "reasoning"),
-        (replace(ANSWER, tool_calls=(ToolCall("ask", '{"a":1}'),)), "text differs", "tool calls"),
-        (replace(ANSWER, tool_calls=(*ANSWER.tool_calls, ANSWER.tool_calls[0])), "text differs", "tool calls"),
-        (replace(ANSWER, finish_reason="length"), "text differs", "finish reason"),
+        (replace(ANSWER, text="abd"), "wording differs", "text"),
+        (replace(ANSWER, reasoning="hm"), "wording differs", "reasoning"),
+        (replace(ANSWER, tool_calls=(ToolCall("ask", '{"a":1}'),)), "tool arguments differ", "tool calls"),
+        (replace(ANSWER, tool_calls=(*ANSWER.tool_calls, ANSWER.tool_calls[0])), "tool arguments differ", "tool calls"),
+        (replace(ANSWER, finish_reason="length"), "wording differs", "finish reason"),
         (replace(ANSWER, token_ids=(97, 98, 100)), "bits differ", "token ids"),
         (replace(ANSWER, prompt_ids=(1, 2, 4)), "bits differ", "prompt token ids"),
         (with_score(1, replace(SCORES[1], bits=SCORES[1].bits ^ 1)), "bits differ", "logprobs"),
@@ -48,7 +49,7 @@ def test_an_answer_equals_itself_whatever_was_cached_and_however_long_it_took() 
         (Answer(error="HTTP 500"), "error", "response"),
     ],
 )
-def test_every_fault_has_its_verdict(other: Answer, verdict: Verdict, what: str) -> None:
+def test_every_fault_has_its_verdict(other: Answer, verdict: ResponseVerdict, what: str) -> None:
     comparison = compare(ANSWER, other)
     assert comparison.verdict == verdict
     assert what in [difference.what for difference in comparison.differences]

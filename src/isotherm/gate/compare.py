@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
-from isotherm.gate.answer import Answer, TokenScore, float32_value
-
-Kind = Literal["text", "bits", "missing", "error"]
-Verdict = Literal["equal", "bits differ", "text differs", "missing", "error"]
+from isotherm.gate.answer import Answer, TokenScore, ToolCall, float32_value
+from isotherm.gate.capabilities import OURS, Capabilities
+from isotherm.gate.verdict import TEXT_KINDS, Kind, ResponseVerdict, gravest, repeated_calls
 
 _AROUND = 4
 
@@ -16,8 +14,7 @@ _AROUND = 4
 class Difference:
     """One thing that is not the same. what: the thing's name. place: the first index at which it differs, if it has one.
 
-    kind: "text" is what a user sees; "bits" is token ids and log-probabilities; "missing" is something that the server did
-    not send; "error" is a response that did not come.
+    place counts generated tokens for token ids and logprobs, prompt tokens for prompt token ids, characters for texts.
     """
 
     kind: Kind
@@ -33,42 +30,80 @@ class Comparison:
 
     differences: tuple[Difference, ...] = ()
 
-    def has(self, kind: Kind) -> bool:
-        """Whether any difference is of this kind."""
-        return any(difference.kind == kind for difference in self.differences)
+    def has(self, *kinds: Kind) -> bool:
+        """Whether any difference is of one of these kinds."""
+        return any(difference.kind in kinds for difference in self.differences)
 
     @property
-    def verdict(self) -> Verdict:
+    def text_differs(self) -> bool:
+        """Whether a user would see it: text, reasoning, tool calls or finish reason."""
+        return self.has(*TEXT_KINDS)
+
+    @property
+    def verdict(self) -> ResponseVerdict:
         """The gravest of the differences."""
-        if self.has("error"):
-            return "error"
-        if self.has("missing"):
-            return "missing"
-        if self.has("text"):
-            return "text differs"
-        return "bits differ" if self.has("bits") else "equal"
+        return gravest(difference.kind for difference in self.differences)
+
+    @property
+    def first_token(self) -> int | None:
+        """The first generated token whose id or log-probabilities differ, from 0; None when none is known to."""
+        places = [d.place for d in self.differences if d.what in ("token ids", "logprobs") and d.place is not None]
+        return min(places, default=None)
 
 
-def compare(reference: Answer, answer: Answer) -> Comparison:
-    """Compare text, tool calls, finish reason, token ids and log-probability bits."""
+def compare(
+    reference: Answer,
+    answer: Answer,
+    capabilities: Capabilities = OURS,
+    previous_calls: tuple[ToolCall, ...] = (),
+) -> Comparison:
+    """Compare text, tool calls, finish reason, token ids and log-probability bits.
+
+    capabilities: what the server can give at all; the rest is not compared, and not missed.
+    previous_calls: those of the conversation that have been answered, when tool results were the last thing said.
+    """
     if answer.error is not None:
         return Comparison((Difference("error", "response", "an answer", answer.error),))
-    found = [*_visible(reference, answer), *_ids(reference, answer), *_scores(reference, answer), *missing(answer)]
+    found = [
+        *_repeats(reference, answer, previous_calls),
+        *_visible(reference, answer),
+        *_ids(reference, answer),
+        *_scores(reference, answer),
+        *missing(answer, capabilities, reference),
+    ]
     return Comparison(tuple(found))
 
 
-def missing(answer: Answer) -> Iterator[Difference]:
-    """What a complete response has and this one lacks: without it, equal means nothing."""
-    if not answer.prompt_ids:
+def missing(answer: Answer, capabilities: Capabilities = OURS, reference: Answer | None = None) -> Iterator[Difference]:
+    """What this server can give and this response lacks: without it, equal means nothing."""
+    ids, scores = len(answer.token_ids), len(answer.scores)
+    if capabilities.prompt_ids and not answer.prompt_ids:
         yield Difference("missing", "prompt_token_ids", "token ids", "none")
-    if not answer.token_ids:
+    if capabilities.token_ids and not ids:
         yield Difference("missing", "token_ids", "token ids", "none")
-    if len(answer.scores) != len(answer.token_ids):
-        yield Difference("missing", "logprobs", f"{len(answer.token_ids)} entries", f"{len(answer.scores)} entries")
-    if answer.completion_tokens != len(answer.token_ids):
-        yield Difference("missing", "token_ids", f"{answer.completion_tokens} by usage", f"{len(answer.token_ids)} ids")
-    if answer.cached_tokens is None:
+    if capabilities.token_ids and capabilities.usage and answer.completion_tokens != ids:
+        yield Difference("missing", "token_ids", f"{answer.completion_tokens} by usage", f"{ids} ids")
+    if capabilities.logprobs and not _whole_scores(answer, reference):
+        wanted = ids if ids or reference is None else len(reference.scores)
+        yield Difference("missing", "logprobs", f"{wanted or 'some'} entries", f"{scores} entries")
+    if capabilities.cached_tokens and answer.cached_tokens is None:
         yield Difference("missing", "cached_tokens", "a number", "none")
+
+
+def _whole_scores(answer: Answer, reference: Answer | None) -> bool:
+    """Whether there is an entry a token; where the server tells no ids, as many as the reference had for the same text."""
+    if answer.token_ids:
+        return len(answer.scores) == len(answer.token_ids)
+    if reference is not None and not any(_visible(reference, answer)):
+        return len(answer.scores) == len(reference.scores)
+    return bool(answer.scores)
+
+
+def _repeats(reference: Answer, answer: Answer, previous_calls: tuple[ToolCall, ...]) -> Iterator[Difference]:
+    repeated = repeated_calls(answer.tool_calls, previous_calls)
+    if repeated and not repeated_calls(reference.tool_calls, previous_calls):
+        call = f"{repeated[0].name}({repeated[0].arguments})"
+        yield Difference("repeat", "repeated call", _calls(reference.tool_calls), f"{call}, which was answered before")
 
 
 def _visible(reference: Answer, answer: Answer) -> Iterator[Difference]:
@@ -77,15 +112,15 @@ def _visible(reference: Answer, answer: Answer) -> Iterator[Difference]:
         if expected != actual:
             place = first_difference(expected, actual)
             start = max(0, place - 40)
-            yield Difference("text", what, expected[start : place + 40], actual[start : place + 40], place)
+            yield Difference("wording", what, expected[start : place + 40], actual[start : place + 40], place)
     if reference.tool_calls != answer.tool_calls:
-        yield Difference("text", "tool calls", _calls(reference), _calls(answer))
+        yield Difference("arguments", "tool calls", _calls(reference.tool_calls), _calls(answer.tool_calls))
     if reference.finish_reason != answer.finish_reason:
-        yield Difference("text", "finish reason", str(reference.finish_reason), str(answer.finish_reason))
+        yield Difference("wording", "finish reason", str(reference.finish_reason), str(answer.finish_reason))
 
 
-def _calls(answer: Answer) -> str:
-    return ", ".join(f"{call.name}({call.arguments})" for call in answer.tool_calls) or "none"
+def _calls(calls: tuple[ToolCall, ...]) -> str:
+    return ", ".join(f"{call.name}({call.arguments})" for call in calls) or "none"
 
 
 def _ids(reference: Answer, answer: Answer) -> Iterator[Difference]:
@@ -100,7 +135,9 @@ def _ids(reference: Answer, answer: Answer) -> Iterator[Difference]:
 
 
 def _scores(reference: Answer, answer: Answer) -> Iterator[Difference]:
-    """The first differing log-probability. A missing entry is reported by `missing`."""
+    """The first differing log-probability. Where entries are missing, those that are there cannot be told apart by place."""
+    if not _whole_scores(reference, None) or not _whole_scores(answer, reference):
+        return
     for place, (expected, actual) in enumerate(zip(reference.scores, answer.scores, strict=False)):
         if difference := score_difference(expected, actual, place):
             yield difference

@@ -1,88 +1,117 @@
-"""What came out: a row an arm, and the report."""
+"""What came out of an arm: its responses, and what they say together."""
 
-import statistics
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections import Counter
+from dataclasses import dataclass
 
 from isotherm.gate.answer import Answer
 from isotherm.gate.arms import Arm
-from isotherm.gate.compare import Comparison, Kind
-
-ArmVerdict = Literal["pass", "differs", "missing", "reach", "error"]
-SCHEMA = 1
+from isotherm.gate.compare import Comparison
+from isotherm.gate.times import Times, times
+from isotherm.gate.verdict import TEXT_KINDS, ArmVerdict, Kind, ResponseVerdict
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One response of an arm. turn: from 0. expected_cached_tokens: what the gate computed.
+    """One response of an arm. turn, repeat: from 0.
 
-    reference_ttft_s: the reference arm's time to first token for the same request.
+    expected_cached_tokens: what the gate computed; None where it cannot, for servers whose policy is not known.
+    reference_ttft_s: the time to first token of the same request in the arm that this one is compared with.
+    expectation: why the answer is not what its case asks for; None when it is, or when nothing is asked (`has_expectation`).
+    twin_differs: the twin's response differs too, so that this arm's setting is not to blame.
     """
 
     case: str
     turn: int
     answer: Answer
     comparison: Comparison
-    expected_cached_tokens: int
+    expected_cached_tokens: int | None
     reference_ttft_s: float | None = None
+    expectation: str | None = None
+    has_expectation: bool = False
+    repeat: int = 0
+    twin_differs: bool = False
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Case, turn and repeat: the same in every arm."""
+        return self.case, self.turn, self.repeat
+
+    @property
+    def verdict(self) -> ResponseVerdict:
+        """How it stands to the reference's."""
+        return self.comparison.verdict
+
+    @property
+    def hit(self) -> bool:
+        """Whether the server says that it took something from its cache."""
+        return bool(self.answer.cached_tokens)
 
     @property
     def reached(self) -> bool:
-        """Whether the server skipped exactly what the policy says."""
-        return self.answer.error is not None or self.answer.cached_tokens == self.expected_cached_tokens
-
-    def to_record(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return {
-            "case": self.case,
-            "turn": self.turn,
-            "verdict": self.comparison.verdict,
-            "prompt_tokens": len(self.answer.prompt_ids),
-            "generated_tokens": len(self.answer.token_ids),
-            "cached_tokens": self.answer.cached_tokens,
-            "expected_cached_tokens": self.expected_cached_tokens,
-            "ttft_ms": _ms(self.answer.ttft_s),
-            "finish_reason": self.answer.finish_reason,
-            "tool_calls": [[call.name, call.arguments] for call in self.answer.tool_calls],
-            "differences": [
-                {"kind": d.kind, "what": d.what, "place": d.place, "expected": d.expected, "actual": d.actual}
-                for d in self.comparison.differences
-            ],
-        }
+        """Whether the server skipped exactly what the policy says, as far as that is known."""
+        if self.answer.error is not None or self.expected_cached_tokens is None:
+            return True
+        return self.answer.cached_tokens == self.expected_cached_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class ArmResult:
-    """A finished arm. error: why it has no responses, or stopped before it had them all. seconds: without the server's start."""
+    """A finished arm. error: why it has no responses, or stopped before it had them all. seconds: without the server's start.
+
+    checksums: states restored with the bytes that were saved, and states restored, where the server tells.
+    not_compared: what this server does not give, in words.
+    """
 
     arm: Arm
     responses: tuple[Response, ...] = ()
     error: str | None = None
     start_s: float = 0.0
     seconds: float = 0.0
+    checksums: tuple[int, int] | None = None
+    not_compared: tuple[str, ...] = ()
 
-    def count(self, kind: Kind) -> int:
-        """Responses with a difference of this kind."""
-        return sum(response.comparison.has(kind) for response in self.responses)
-
-    @property
-    def cached_tokens(self) -> int:
-        """Tokens that the server says it skipped."""
-        return sum(response.answer.cached_tokens or 0 for response in self.responses)
+    def count(self, *kinds: Kind) -> int:
+        """Responses with a difference of one of these kinds."""
+        return sum(response.comparison.has(*kinds) for response in self.responses)
 
     @property
-    def expected_cached_tokens(self) -> int:
-        """Tokens that it should have skipped."""
-        return sum(response.expected_cached_tokens for response in self.responses)
+    def text_differs(self) -> int:
+        """Responses in which a user would see a difference."""
+        return self.count(*TEXT_KINDS)
+
+    @property
+    def verdicts(self) -> dict[ResponseVerdict, int]:
+        """How many responses got each verdict."""
+        return dict(Counter(response.verdict for response in self.responses))
+
+    @property
+    def meets(self) -> tuple[int, int]:
+        """Responses that are what their case asks for, and responses of which something is asked."""
+        asked = [response for response in self.responses if response.has_expectation]
+        return sum(response.expectation is None for response in asked), len(asked)
+
+    @property
+    def cached_tokens(self) -> int | None:
+        """Tokens that the server says it skipped; None when it never says."""
+        told = [r.answer.cached_tokens for r in self.responses if r.answer.cached_tokens is not None]
+        return sum(told) if told else None
+
+    @property
+    def expected_cached_tokens(self) -> int | None:
+        """Tokens that it should have skipped; None when that is not known."""
+        known = [r.expected_cached_tokens for r in self.responses if r.expected_cached_tokens is not None]
+        return sum(known) if known else None
 
     @property
     def hits(self) -> int:
         """Responses for which something was skipped."""
-        return sum(bool(response.answer.cached_tokens) for response in self.responses)
+        return sum(response.hit for response in self.responses)
 
     @property
-    def expected_hits(self) -> int:
-        """Responses for which something should have been."""
+    def expected_hits(self) -> int | None:
+        """Responses for which something should have been; None when that is not known."""
+        if self.expected_cached_tokens is None:
+            return None
         return sum(bool(response.expected_cached_tokens) for response in self.responses)
 
     @property
@@ -92,108 +121,43 @@ class ArmResult:
 
     @property
     def verdict(self) -> ArmVerdict:
-        """The gravest finding; "reach" when all answers are equal but the cache did not do what it should have done."""
+        """The gravest finding. A difference that the twin shows as well is not this arm's."""
         if self.error is not None or self.count("error"):
             return "error"
-        if self.count("text") or self.count("bits"):
+        charged = [response.comparison for response in self.responses if not response.twin_differs]
+        if any(comparison.text_differs or comparison.has("bits") for comparison in charged):
             return "differs"
+        if self.arm.must_differ_bits:
+            return "must differ"
         if self.count("missing"):
             return "missing"
-        return "reach" if self.unreached else "pass"
-
-    @property
-    def ttft_ms_p50(self) -> float | None:
-        """Median time to first token, milliseconds."""
-        return median_ms([response.answer.ttft_s for response in self.responses])
-
-    @property
-    def hit_ttft_ms_p50(self) -> tuple[float, float] | None:
-        """Of the hits alone: median time to first token here, and of the same requests in the reference arm."""
-        hits = [response for response in self.responses if response.answer.cached_tokens]
-        warm = median_ms([response.answer.ttft_s for response in hits])
-        cold = median_ms([response.reference_ttft_s for response in hits])
-        return None if warm is None or cold is None else (warm, cold)
-
-    def to_record(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        warm, cold = self.hit_ttft_ms_p50 or (None, None)
-        return {
-            "name": self.arm.name,
-            "setting": self.arm.setting,
-            "flags": list(self.arm.flags),
-            "concurrency": self.arm.concurrency,
-            "verdict": self.verdict,
-            "responses": len(self.responses),
-            "text_differs": self.count("text"),
-            "bits_differ": self.count("bits"),
-            "missing": self.count("missing"),
-            "errors": self.count("error"),
-            "unreached": len(self.unreached),
-            "cached_tokens": self.cached_tokens,
-            "expected_cached_tokens": self.expected_cached_tokens,
-            "hits": self.hits,
-            "expected_hits": self.expected_hits,
-            "ttft_ms_p50": self.ttft_ms_p50,
-            "hits_ttft_ms_p50": warm,
-            "hits_reference_ttft_ms_p50": cold,
-            "start_s": round(self.start_s, 2),
-            "seconds": round(self.seconds, 2),
-            "error": self.error,
-            "details": [response.to_record() for response in self.responses],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class GateReport:
-    """The run. planned: names of the arms that were to run. error: why it ended before all had."""
-
-    arms: tuple[ArmResult, ...]
-    planned: tuple[str, ...]
-    batteries: tuple[str, ...]
-    model: str = ""
-    version: str = ""
-    build: dict[str, str] = field(default_factory=dict)
-    error: str | None = None
-    deterministic: bool = True
-    logs: str | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Every planned arm has run and passed."""
-        ran = tuple(result.arm.name for result in self.arms)
-        return self.error is None and ran == self.planned and all(result.verdict == "pass" for result in self.arms)
+        if self.checksums is not None and self.checksums[0] != self.checksums[1]:
+            return "checksums"
+        if self.unreached:
+            return "reach"
+        return "no hits" if self.arm.caching and self.cached_tokens == 0 else "pass"
 
     @property
     def exit_code(self) -> int:
-        """0: passed. 1: red, something was compared and is not as it should be. 2: it could not be carried out."""
-        if self.passed:
-            return 0
-        red = any(result.verdict in ("differs", "missing", "reach") for result in self.arms)
-        return 1 if red or not self.deterministic else 2
+        """0: as it should be, differences that it may or must have included. 1: red. 2: it could not be carried out."""
+        if self.verdict == "error":
+            return 2
+        allowed = self.verdict == "differs" and (self.arm.may_differ or self.arm.must_differ_bits)
+        return 0 if self.verdict == "pass" or allowed else 1
 
-    def to_record(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return {
-            "schema": SCHEMA,
-            "pass": self.passed,
-            "exit_code": self.exit_code,
-            "deterministic": self.deterministic,
-            "error": self.error,
-            "model": self.model,
-            "version": self.version,
-            "build": self.build,
-            "batteries": list(self.batteries),
-            "planned": list(self.planned),
-            "arms": [result.to_record() for result in self.arms],
-            "logs": self.logs,
-        }
+    @property
+    def ttft(self) -> Times | None:
+        """Times to first token of all responses."""
+        return times(response.answer.ttft_s for response in self.responses)
 
+    @property
+    def ttft_warm(self) -> Times | None:
+        """Those of the hits."""
+        return times(response.answer.ttft_s for response in self.responses if response.hit)
 
-def median_ms(seconds: list[float | None]) -> float | None:
-    """The median in milliseconds of the values that are there, to a hundredth; None when there are none."""
-    known = [value for value in seconds if value is not None]
-    return _ms(statistics.median(known)) if known else None
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds * 1e3, 2)
+    @property
+    def ttft_cold(self) -> Times | None:
+        """Those of the same requests as the hits in the arm that this one is compared with; its own when nothing hit."""
+        if self.hits:
+            return times(response.reference_ttft_s for response in self.responses if response.hit)
+        return self.ttft

@@ -18,7 +18,8 @@ from isotherm.gate.config import GateConfig
 from isotherm.gate.execute import Reference, chat_arm, reference_arm, rescore_arm
 from isotherm.gate.observer import Observer, Silent
 from isotherm.gate.process import StartError, free_port, running_server
-from isotherm.gate.result import ArmResult, GateReport
+from isotherm.gate.report import GateReport
+from isotherm.gate.result import ArmResult
 
 NOT_DETERMINISTIC = "this server is not deterministic at rest"
 

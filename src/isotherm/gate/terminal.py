@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from isotherm.gate.arms import Arm
-from isotherm.gate.result import ArmResult, GateReport, Response
+from isotherm.gate.report import GateReport
+from isotherm.gate.result import ArmResult, Response
 
 _COLUMNS = (
     ("arm", 9, "left"),
@@ -24,7 +25,6 @@ _COLUMNS = (
 )
 _LONGEST = 1200
 _LONG_BUILD = 32  # compiler and flags are in the JSON
-_STYLES = {"pass": "green", "differs": "red", "missing": "red", "reach": "red", "error": "red"}
 
 
 def plain(text: str, longest: int = _LONGEST) -> str:
@@ -75,12 +75,12 @@ def _line(cells: tuple[Text, ...]) -> Table:
 
 
 def _cells(result: ArmResult) -> tuple[Text, ...]:
-    ttft = result.ttft_ms_p50
-    style = _STYLES[result.verdict]
+    ttft = None if result.ttft is None else result.ttft.p50
+    style = "green" if result.verdict == "pass" else "red"
     verdict = result.verdict
     numbers = (
         str(len(result.responses)),
-        str(result.count("text")),
+        str(result.text_differs),
         str(result.count("bits")),
         f"{result.hits}/{result.expected_hits}",
         f"{result.cached_tokens}/{result.expected_cached_tokens}",
@@ -97,8 +97,8 @@ def print_report(report: GateReport, console: Console) -> None:
     """What the rows do not say: speed of the hits, the first fault of every red arm, the build, the outcome."""
     console.print()
     for result in report.arms:
-        if (hits := result.hit_ttft_ms_p50) and result.arm.concurrency == 1:
-            warm, cold = hits
+        if result.ttft_warm and result.ttft_cold and result.arm.concurrency == 1:
+            warm, cold = result.ttft_warm.p50, result.ttft_cold.p50
             times = f"{_time(warm)}, with caching off {_time(cold)}: {cold / warm:.1f} times faster" if warm else "0"
             console.print(Text(f"{result.arm.name}: time to first token of the {result.hits} hits {times}"))
     for result in report.arms:

@@ -1,0 +1,91 @@
+"""Results as JSON holds them: schema 2, described in report.schema.json."""
+
+from typing import Any
+
+from isotherm.gate.compare import Difference
+from isotherm.gate.result import ArmResult, Response
+from isotherm.gate.times import Times, milliseconds
+
+SCHEMA = 2
+
+
+def arm_record(result: ArmResult) -> dict[str, Any]:
+    """An arm. Those keys that schema 1 had mean what they meant."""
+    arm, warm, cold = result.arm, result.ttft_warm, result.ttft_cold
+    met, asked = result.meets
+    return {
+        "name": arm.name,
+        "setting": arm.setting,
+        "flags": list(arm.flags),
+        "kind": arm.kind,
+        "caching": arm.caching,
+        "concurrency": arm.concurrency,
+        "against": arm.against,
+        "control": arm.control,
+        "may_differ": arm.may_differ,
+        "must_differ_bits": arm.must_differ_bits,
+        "verdict": result.verdict,
+        "exit_code": result.exit_code,
+        "responses": len(result.responses),
+        "verdicts": result.verdicts,
+        "text_differs": result.text_differs,
+        "bits_differ": result.count("bits"),
+        "missing": result.count("missing"),
+        "errors": result.count("error"),
+        "unreached": len(result.unreached),
+        "cached_tokens": result.cached_tokens,
+        "expected_cached_tokens": result.expected_cached_tokens,
+        "hits": result.hits,
+        "expected_hits": result.expected_hits,
+        "meets": {"met": met, "asked": asked},
+        "checksums": None if result.checksums is None else dict(zip(("equal", "total"), result.checksums, strict=True)),
+        "not_compared": list(result.not_compared),
+        "ttft_ms_p50": None if result.ttft is None else result.ttft.p50,
+        "hits_ttft_ms_p50": None if warm is None else warm.p50,
+        "hits_reference_ttft_ms_p50": None if warm is None or cold is None else cold.p50,
+        "ttft_ms": {"all": _times(result.ttft), "cold": _times(cold), "warm": _times(warm)},
+        "start_s": round(result.start_s, 2),
+        "seconds": round(result.seconds, 2),
+        "error": result.error,
+        "details": [response_record(response) for response in result.responses],
+    }
+
+
+def response_record(response: Response) -> dict[str, Any]:
+    """A response, with all that was compared except the log-probabilities that are equal."""
+    answer = response.answer
+    return {
+        "case": response.case,
+        "turn": response.turn,
+        "repeat": response.repeat,
+        "verdict": response.verdict,
+        "twin_differs": response.twin_differs,
+        "prompt_tokens": len(answer.prompt_ids),
+        "generated_tokens": len(answer.token_ids) or answer.completion_tokens,
+        "cached_tokens": answer.cached_tokens,
+        "expected_cached_tokens": response.expected_cached_tokens,
+        "ttft_ms": None if answer.ttft_s is None else milliseconds(answer.ttft_s),
+        "has_expectation": response.has_expectation,
+        "unmet": response.expectation,
+        "text": answer.text,
+        "reasoning": answer.reasoning,
+        "tool_calls": [[call.name, call.arguments] for call in answer.tool_calls],
+        "finish_reason": answer.finish_reason,
+        "error": answer.error,
+        "first_differing_token": response.comparison.first_token,
+        "differences": [_difference(difference) for difference in response.comparison.differences],
+    }
+
+
+def _difference(difference: Difference) -> dict[str, Any]:
+    return {
+        "kind": difference.kind,
+        "what": difference.what,
+        "place": difference.place,
+        "expected": difference.expected,
+        "actual": difference.actual,
+    }
+
+
+def _times(found: Times | None) -> dict[str, Any] | None:
+    return None if found is None else found.to_record()
