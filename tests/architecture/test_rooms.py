@@ -23,6 +23,7 @@ ROOMS = {
     "scheduler",
     "server",
     "text",
+    "trace",
 }
 
 
@@ -40,7 +41,7 @@ def test_every_module_says_what_it_is() -> None:
     assert not silent
 
 
-@pytest.mark.parametrize("room", ["core", "cache", "scheduler", "text", "server", "gate", "bench"])
+@pytest.mark.parametrize("room", ["core", "cache", "scheduler", "text", "server", "gate", "bench", "trace"])
 def test_importing_a_torch_free_room_does_not_import_torch(room: str) -> None:
     modules = [
         ".".join(("isotherm", *path.relative_to(ROOT).with_suffix("").parts))

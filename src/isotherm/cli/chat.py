@@ -40,6 +40,7 @@ def chat(
     dtype: options.DTypeName = "auto",
     kernels: options.KernelsName = "auto",
     threads: options.Threads = 0,
+    trace: options.Trace = "",
 ) -> None:
     """Talk to MODEL; try "What is the weather in Oslo?". An empty line or Ctrl-D ends it."""
     options.quiet_transformers()
@@ -52,6 +53,7 @@ def chat(
             dtype=options.dtype_of(dtype),
             kernels=options.provider_of(kernels),
             threads=threads,
+            trace=trace,
         )
     params = SamplingParams(temperature=temperature, max_tokens=max_tokens)
     history: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []

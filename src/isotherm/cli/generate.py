@@ -22,6 +22,7 @@ def generate(
     kernels: options.KernelsName = "auto",
     threads: options.Threads = 0,
     max_model_len: options.MaxModelLen = "0",
+    trace: options.Trace = "",
     json_file: options.Json = None,
 ) -> None:
     """Continue a prompt and print the text."""
@@ -35,6 +36,7 @@ def generate(
             kernels=options.provider_of(kernels),
             threads=threads,
             max_model_len=options.count("max_model_len", max_model_len),
+            trace=trace,
         )
     text = sys.stdin.read() if prompt == "-" else prompt
     params = SamplingParams(temperature=temperature, max_tokens=max_tokens, seed=seed)

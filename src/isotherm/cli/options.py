@@ -43,6 +43,10 @@ Json = Annotated[
     str | None, typer.Option("--json", metavar="FILE", callback=writable, help="Write the result here as JSON.")
 ]
 
+Trace = Annotated[
+    str, typer.Option(metavar="DIR", help="Write a trace of each request into this folder (docs/trace.md).")
+]
+
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -82,6 +86,7 @@ def engine_config(
     snapshot_interval: int,
     max_num_seqs: int,
     max_num_batched_tokens: int,
+    trace: str = "",
 ) -> EngineConfig:
     """The engine's configuration from what was typed. Raises ConfigError naming the option."""
     return EngineConfig(
@@ -98,6 +103,7 @@ def engine_config(
             snapshot_interval=snapshot_interval,
         ),
         SchedulerConfig(max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens),
+        trace,
     )
 
 

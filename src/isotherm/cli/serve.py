@@ -46,6 +46,7 @@ def serve(
     api_key: Annotated[
         list[str] | None, typer.Option(help="Accept only requests with this key.", envvar="ISOTHERM_API_KEY")
     ] = None,
+    trace: options.Trace = "",
 ) -> None:
     """Serve MODEL over HTTP, as OpenAI's API."""
     options.quiet_transformers()
@@ -65,6 +66,7 @@ def serve(
         snapshot_interval=snapshot_interval,
         max_num_seqs=max_num_seqs,
         max_num_batched_tokens=max_num_batched_tokens,
+        trace=trace,
     )
     embedded = not model
     server = ServerConfig(

@@ -67,8 +67,9 @@ class SchedulerConfig:
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
-    """Everything the engine needs to know."""
+    """Everything the engine needs to know. trace: a folder for a trace of each request; "" for none."""
 
     model: ModelConfig = field(default_factory=ModelConfig)
     cache: CacheConfig = field(default_factory=CacheConfig)
     scheduler: SchedulerConfig = field(default_factory=SchedulerConfig)
+    trace: str = ""

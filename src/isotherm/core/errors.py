@@ -6,6 +6,7 @@ IsothermError
 ├── RequestError      a request that cannot be served: 400    (param, message)
 ├── QueueFullError    too many requests are waiting: 429
 ├── NumericsError     a request whose logits are not finite   (that request alone fails)
+├── TraceError        a trace that cannot be read or compared
 └── EngineDeadError   the engine's process is gone: 503
 """
 
@@ -48,6 +49,10 @@ class QueueFullError(IsothermError):
 
 class NumericsError(IsothermError):
     """A request's logits were not finite."""
+
+
+class TraceError(IsothermError):
+    """A trace that cannot be read, or two that cannot be compared."""
 
 
 class EngineDeadError(IsothermError):

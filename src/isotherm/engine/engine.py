@@ -12,6 +12,7 @@ from isotherm.core.request import Output, Request
 from isotherm.core.stats import EngineInfo, EngineStats
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.fingerprint import build_fingerprint, weights_hash
+from isotherm.engine.tracing import Tracer
 from isotherm.kernels.load import load_kernels
 from isotherm.model.hf_config import read_spec
 from isotherm.model.load import context_length, load_decoder
@@ -51,11 +52,14 @@ class Engine:
             prefix_caching=caching,
             build=build_fingerprint(kernels, weights),
         )
+        self.tracer = Tracer(Path(config.trace), self.runner, self.info.build) if config.trace else None
 
     def add(self, request: Request) -> None:
         """Queue a request. Raises RequestError or QueueFullError."""
         self._check_ids(request)
-        self.scheduler.add(request)
+        number = self.scheduler.add(request)
+        if self.tracer is not None:
+            self.tracer.follow(number, request)
 
     def _check_ids(self, request: Request) -> None:
         """Every token id that a request names must be one the model has."""
@@ -77,10 +81,19 @@ class Engine:
 
     def step(self) -> list[Output]:
         """One pass: plan it, run it, apply it."""
+        if self.tracer is not None:
+            return self._traced_step(self.tracer)
         plan = self.scheduler.schedule()
         if plan is None:
             return self.scheduler.idle()
         return self.scheduler.complete(plan, self.runner.run(plan))
+
+    def _traced_step(self, tracer: Tracer) -> list[Output]:
+        """The same, looked at."""
+        plan = self.scheduler.schedule()
+        outputs = self.scheduler.idle() if plan is None else self.scheduler.complete(plan, tracer.run(plan))
+        tracer.note(outputs)
+        return outputs
 
     def stats(self) -> EngineStats:
         """Gauges and counters."""

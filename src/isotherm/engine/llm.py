@@ -25,7 +25,8 @@ Messages = Sequence[dict[str, Any]]
 class LLM:
     """A model loaded in this process. `model`: a folder, a hub id, or "" for the embedded model.
 
-    Parameters bear vLLM's names. Raises ConfigError or CheckpointError when the model or a setting cannot be honoured.
+    Parameters bear vLLM's names. trace: a folder for a trace of each request (docs/trace.md).
+    Raises ConfigError or CheckpointError when the model or a setting cannot be honoured.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class LLM:
         snapshot_interval: int = 2048,
         kernels: Provider = "auto",
         threads: int = 0,
+        trace: str = "",
     ):
         folder = locate(model, revision)
         config = EngineConfig(
             ModelConfig(str(folder), None, dtype, max_model_len, kernels, threads),
             CacheConfig(enable_prefix_caching, kv_cache_memory_bytes, snapshot_interval=snapshot_interval),
             SchedulerConfig(max_num_seqs, max_num_batched_tokens, max_waiting=1 << 30),
+            trace,
         )
         self._open(config, folder)
 

@@ -1,0 +1,187 @@
+"""Follows requests through passes and writes a trace file for each."""
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from isotherm.core.constants import BLOCK, block_floor
+from isotherm.core.errors import ConfigError
+from isotherm.core.plan import PassPlan, PassResult, SampleRow, Segment
+from isotherm.core.request import Output, Request
+from isotherm.runner.hashes import PassHashes, StateHashes
+from isotherm.runner.runner import Runner
+from isotherm.trace.hashing import RowHash
+from isotherm.trace.reader import trace_files
+from isotherm.trace.record import Computed, Ended, Header, Phase, Record, Restored
+from isotherm.trace.writer import TraceWriter
+
+log = logging.getLogger("isotherm")
+
+
+@dataclass(slots=True)
+class Followed:
+    """A request on its way.
+
+    position: where its next segment begins unless the cache is asked again. writer: from its first pass. lost: it failed.
+    """
+
+    number: int
+    request: Request
+    position: int = 0
+    generated: list[int] = field(default_factory=list)
+    writer: TraceWriter | None = None
+    lost: bool = False
+
+
+class Tracer:
+    """Owns the trace files of one engine. It reads what passes compute and changes nothing.
+
+    Raises ConfigError when the folder cannot be written, or holds the traces of an earlier run.
+    """
+
+    def __init__(self, folder: Path, runner: Runner, build: dict[str, str]):
+        _prepare(folder)
+        self._folder = folder
+        self._runner = runner
+        self._build = build
+        self._hash = RowHash()
+        self._state = StateHashes(runner.state, self._hash)
+        self._passes = 0
+        self._followed: dict[int, Followed] = {}
+        self._numbers: dict[str, int] = {}
+
+    def follow(self, number: int, request: Request) -> None:
+        """A request was queued under this number."""
+        self._followed[number] = Followed(number, request)
+        self._numbers[request.id] = number
+
+    def run(self, plan: PassPlan) -> PassResult:
+        """The runner's result, and a record of each segment."""
+        self._passes += 1
+        hits = [self._restored(segment) for segment in plan.segments]
+        hashes = PassHashes(self._hash)
+        result = self._runner.run(plan, hashes)
+        first = 0
+        for segment, hit in zip(plan.segments, hits, strict=True):
+            record = self._computed(segment, hashes, first, plan)
+            self._write(self._followed[segment.sequence], [record] if hit is None else [hit, record])
+            first += len(segment.tokens)
+        return result
+
+    def note(self, outputs: Sequence[Output]) -> None:
+        """What a step handed out; requests that have ended are closed."""
+        for output in outputs:
+            followed = self._followed[self._numbers[output.request_id]]
+            followed.generated += output.tokens
+            if output.finish_reason is not None:
+                self._finish(followed, Ended(output.finish_reason, tuple(followed.generated)))
+
+    def _finish(self, followed: Followed, ended: Ended) -> None:
+        del self._followed[followed.number], self._numbers[followed.request.id]
+        if followed.writer is not None and not followed.lost:
+            with _Writing(followed):
+                followed.writer.finish(ended)
+
+    def _restored(self, segment: Segment) -> Restored | None:
+        """The hit that the segment starts from, hashed before the pass: it did not go on from where the last one ended."""
+        followed = self._followed[segment.sequence]
+        expected, followed.position = followed.position, segment.end
+        replay = _replay(segment)
+        if segment.start + replay == expected or not segment.start + replay:
+            return None
+        blocks = segment.blocks[: (segment.start + replay) // BLOCK]
+        return Restored(
+            number=self._passes,
+            cached=segment.start,
+            snapshot=block_floor(segment.start),
+            states=self._state.slots([segment.state])[0],
+            blocks=self._state.blocks(blocks),
+        )
+
+    def _computed(self, segment: Segment, hashes: PassHashes, first: int, plan: PassPlan) -> Computed:
+        length = len(segment.tokens)
+        offsets = [row.offset for row in segment.rows]
+        filled = range(segment.start // BLOCK, segment.end // BLOCK)
+        return Computed(
+            number=self._passes,
+            phase=_phase(segment, len(self._followed[segment.sequence].request.prompt)),
+            start=segment.start,
+            tokens=np.array(segment.tokens, np.int32),
+            replay=_replay(segment),
+            segments=len(plan.segments),
+            rows_in_pass=plan.tokens,
+            rows=np.stack([layer[first : first + length] for layer in hashes.layers]),
+            logit_offsets=np.array(offsets, np.int32),
+            logits=np.array([hashes.by_place[first + offset] for offset in offsets], np.uint64),
+            boundaries=np.array([write.position for write in segment.writes], np.int32),
+            states=self._state.slots([write.slot for write in segment.writes]),
+            first_block=segment.start // BLOCK,
+            blocks=self._state.blocks([segment.blocks[index] for index in filled]),
+        )
+
+    def _write(self, followed: Followed, records: list[Record]) -> None:
+        if followed.lost:
+            return
+        with _Writing(followed):
+            if followed.writer is None:
+                followed.writer = TraceWriter(self._folder / _file_name(followed), self._header(followed.request))
+            followed.writer.write(*records)
+
+    def _header(self, request: Request) -> Header:
+        return Header(
+            request=request.id,
+            prompt=request.prompt,
+            layers=tuple(layer.mixer for layer in self._runner.decoder.spec.layers),
+            states=self._state.slot_names,
+            blocks=self._state.block_names,
+            build=self._build,
+            choice=request.choice,
+            seed=request.seed,
+        )
+
+
+class _Writing:
+    """A disk that is full costs the trace, not the answer."""
+
+    def __init__(self, followed: Followed):
+        self._followed = followed
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> bool:
+        if not isinstance(error, OSError):
+            return False
+        log.error("trace of %s: %s; it stays unfinished", self._followed.request.id, error)
+        self._followed.lost = True
+        return True
+
+
+def _replay(segment: Segment) -> int:
+    """Rows at the segment's start that only bring the state forward (native numerics; 0 in exact mode)."""
+    return int(getattr(segment, "replay", 0))
+
+
+def _phase(segment: Segment, prompt: int) -> Phase:
+    """Several sampled rows verify drafts; one row after the prompt decodes; the rest is prefill, recomputation included."""
+    if sum(isinstance(row, SampleRow) for row in segment.rows) > 1:
+        return Phase.VERIFY
+    return Phase.DECODE if len(segment.tokens) == 1 and segment.start >= prompt else Phase.PREFILL
+
+
+def _file_name(followed: Followed) -> str:
+    return f"{followed.number:06d}-{re.sub(r'[^A-Za-z0-9_.-]', '_', followed.request.id)[:80]}.trace"
+
+
+def _prepare(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        found = trace_files(folder)
+    except OSError as error:
+        raise ConfigError("trace", f"{folder}: {error.strerror or error}") from None
+    if found:
+        raise ConfigError("trace", f"{folder} holds the traces of an earlier run; name another folder or empty it")
