@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from isotherm.cache.tree import Namespace, Node
-from isotherm.core.constants import ZERO_SLOT
+from isotherm.core.constants import BLOCK, NULL_BLOCK, ZERO_SLOT
+from isotherm.core.plan import Replay
 
-DeclineReason = Literal["disabled", "opted_out", "prompt_logprobs", "too_short", "no_match", "no_snapshot"]
+DeclineReason = Literal[
+    "disabled", "opted_out", "prompt_logprobs", "too_short", "no_match", "no_snapshot", "not_restored"
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +30,8 @@ class Hit:
 
     matched: tokens whose blocks the tree held, usable or not. reason: why `tokens` is 0, else None.
     place: the boundary at `tokens`, from where publication goes on.
+    replay, partial: None and NULL_BLOCK in exact mode. Tokens that are computed again though `blocks` may hold them already, and
+        a block that is copied to begin the one after `blocks`.
     """
 
     place: Place
@@ -34,6 +39,8 @@ class Hit:
     slot: int = ZERO_SLOT
     matched: int = 0
     reason: DeclineReason | None = None
+    replay: Replay | None = None
+    partial: int = NULL_BLOCK
 
     @classmethod
     def declined(cls, namespace: Namespace, reason: DeclineReason, matched: int = 0) -> "Hit":
@@ -54,7 +61,12 @@ class Hit:
     def is_current(self) -> bool:
         """Whether the tree still holds what was found; asked before pinning, since a lookup pins nothing."""
         node = self.place.node
-        return node is None or (node.slot == self.slot and node.block == self.blocks[-1])
+        return node is None or (node.slot == self.slot and node.block == self.blocks[node.end // BLOCK - 1])
+
+    @property
+    def pinned(self) -> tuple[int, ...]:
+        """Every block to be held."""
+        return self.blocks if self.partial == NULL_BLOCK else (*self.blocks, self.partial)
 
 
 @dataclass(frozen=True, slots=True)

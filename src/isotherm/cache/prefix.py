@@ -65,13 +65,13 @@ class PrefixCache:
 
     def idle_blocks(self, hit: Hit) -> int:
         """How many of the hit's blocks nobody holds yet: pinning takes these away from what is available."""
-        return sum(1 for block in hit.blocks if not self.blocks.holders(block))
+        return sum(1 for block in hit.pinned if not self.blocks.holders(block))
 
     def pin(self, hit: Hit) -> None:
         """Hold the hit's blocks and slot. Raises ValueError when any of it was evicted since the lookup."""
         if not hit.is_current:
             raise ValueError("the hit was evicted before it was pinned")
-        for block in hit.blocks:
+        for block in hit.pinned:
             self.blocks.retain(block)
         if hit.slot != ZERO_SLOT:
             self.slots.retain(hit.slot)

@@ -40,6 +40,31 @@ class StateWrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Replay:
+    """Rows that a restored sequence computes again though the cache holds their keys and values; None in exact mode.
+
+    start: the restored snapshot's position. until: the position at which the replay ends; `start` when there is none.
+    rewrites: whether the rows write their keys and values, into private blocks, or leave those of the blocks they found.
+    """
+
+    start: int
+    until: int
+    rewrites: bool
+
+    def touches(self, start: int) -> bool:
+        """Whether a segment at `start` is the restored one, or begins with rows of the replay."""
+        return start == self.start or start < self.until
+
+
+@dataclass(frozen=True, slots=True)
+class BlockCopy:
+    """Before the pass, copy everything in block `source` to block `target`."""
+
+    source: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """n >= 1 consecutive tokens of one sequence; prefill, decode and verify are all segments.
 
@@ -47,7 +72,7 @@ class Segment:
     start: absolute position of the first token. blocks: block ids of positions 0..start+n, in order.
     state: the slot that holds the state at the last block boundary at or before `start` (ZERO_SLOT at 0).
     writes: ascending boundaries in (start, start+n]; the last boundary that the segment crosses is always among them.
-    rows: what to report, ascending by offset.
+    rows: what to report, ascending by offset. replay: which of its rows are a replay; None in exact mode.
     """
 
     sequence: int
@@ -58,6 +83,7 @@ class Segment:
     state: int
     writes: tuple[StateWrite, ...] = ()
     rows: tuple[SampleRow | ScoreRow, ...] = ()
+    replay: Replay | None = None
 
     @property
     def end(self) -> int:
@@ -67,9 +93,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class PassPlan:
-    """One forward over a batch of segments, at most one a sequence."""
+    """One forward over a batch of segments, at most one a sequence. copies: carried out first; none in exact mode."""
 
     segments: tuple[Segment, ...]
+    copies: tuple[BlockCopy, ...] = ()
 
     @property
     def tokens(self) -> int:

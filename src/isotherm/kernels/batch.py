@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from isotherm.core.plan import Replay
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -15,6 +17,7 @@ class Batch:
     states: [S] the slot that holds the state at the last boundary at or before `starts`.
     write_offsets: [S+1] into write_positions, write_slots: [W] boundaries that a segment keeps, ascending, and in which slots.
     block_offsets: [S+1] into blocks: [B] the block table of each segment, from position 0.
+    replays: S entries, or None when no segment has one, as always in exact mode; exact kernels do not look at it.
     """
 
     positions: Tensor
@@ -27,6 +30,7 @@ class Batch:
     write_slots: Tensor
     block_offsets: Tensor
     blocks: Tensor
+    replays: tuple[Replay | None, ...] | None = None
 
     @property
     def rows(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -66,4 +67,5 @@ def one_segment(start: int, tokens: int) -> Batch:
         "block_offsets": (0, blocks_for(end)),
         "blocks": range(blocks_for(end)),
     }
-    return Batch(**{name: torch.tensor(list(values), dtype=torch.int32) for name, values in counts.items()})
+    arrays: dict[str, Any] = {name: torch.tensor(list(values), dtype=torch.int32) for name, values in counts.items()}
+    return Batch(**arrays)

@@ -24,6 +24,7 @@ def lay_out(plan: PassPlan) -> tuple[Batch, Tensor]:
         write_slots=_ints(write.slot for item in segments for write in item.writes),
         block_offsets=_offsets(len(item.blocks) for item in segments),
         blocks=_ints(chain.from_iterable(item.blocks for item in segments)),
+        replays=tuple(item.replay for item in segments) if any(item.replay for item in segments) else None,
     )
     return batch, _ints(chain.from_iterable(item.tokens for item in segments))
 

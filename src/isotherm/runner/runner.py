@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from isotherm.core.plan import PassPlan, PassResult, RowResult, SampleRow, ScoreRow
+from isotherm.core.plan import BlockCopy, PassPlan, PassResult, RowResult, SampleRow, ScoreRow
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState, allocate
 from isotherm.runner.capacity import Capacity
@@ -28,6 +28,7 @@ class Runner:
     @torch.inference_mode()
     def run(self, plan: PassPlan, watch: PassWatch | None = None) -> PassResult:
         """One forward; results for every row that the plan's segments ask for. `watch` is shown every row and changes nothing."""
+        self._copy(plan.copies)
         batch, tokens = lay_out(plan)
         hidden = self.decoder.forward(batch, tokens, self.state, watch.rows if watch is not None else None)
         rows: list[SampleRow | ScoreRow] = []
@@ -58,6 +59,11 @@ class Runner:
                 watch.logits(places[part], logits)
             results += self.sampler.results(logits, rows[part], positions[part])
         return results
+
+    def _copy(self, copies: tuple[BlockCopy, ...]) -> None:
+        for copy in copies:
+            for tensor in self.state.by_block().values():
+                tensor[copy.target] = tensor[copy.source]
 
     def poison(self, blocks: list[int], slots: list[int]) -> None:
         """Fill freed blocks and slots with NaN, so that a test sees any read of what is not owned."""

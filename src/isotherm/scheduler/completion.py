@@ -1,6 +1,7 @@
 """What a pass's results mean for its sequences."""
 
 from isotherm.cache import PrefixCache
+from isotherm.core.layout import Layout
 from isotherm.core.plan import RowResult, ScoreRow, Segment
 from isotherm.core.request import Output, TokenLogprob
 from isotherm.scheduler.counters import Counters
@@ -13,8 +14,9 @@ from isotherm.scheduler.stop import Ending
 class Completion:
     """Applies one segment's results: the state moves on, tokens are added, and a sequence that has ended leaves."""
 
-    def __init__(self, cache: PrefixCache, roster: Roster, counters: Counters, max_model_len: int):
+    def __init__(self, cache: PrefixCache, layout: Layout, roster: Roster, counters: Counters, max_model_len: int):
         self._cache = cache
+        self._layout = layout
         self._roster = roster
         self._counters = counters
         self._max_model_len = max_model_len
@@ -22,7 +24,7 @@ class Completion:
     def apply(self, sequence: Sequence, segment: Segment, results: tuple[RowResult, ...]) -> Output | None:
         """The output of this segment, if it has any. What it wrote is published first."""
         finite = all(result.finite for result in results)
-        advance(self._cache, sequence, segment, publish=finite)
+        advance(self._cache, self._layout, sequence, segment, publish=finite)
         if not finite:
             return self._fail(sequence)
         if sequence.cancelled:
@@ -44,11 +46,11 @@ class Completion:
         return sequence.output(ending=Ending("abort"))
 
     def _retire(self, sequence: Sequence) -> None:
-        leave(self._cache, sequence)
+        leave(self._cache, self._layout, sequence)
         self._roster.stop(sequence)
 
     def _fail(self, sequence: Sequence) -> Output:
-        discard(self._cache, sequence)
+        discard(self._cache, self._layout, sequence)
         self._roster.stop(sequence)
         if sequence.cancelled:
             return sequence.output(ending=Ending("abort"))

@@ -1,7 +1,7 @@
 """What a sequence takes from the cache and gives back: entering, publishing, leaving."""
 
 from isotherm.cache import Hit, PrefixCache
-from isotherm.core.constants import BLOCK, block_floor
+from isotherm.core.constants import BLOCK, NULL_BLOCK
 from isotherm.core.layout import Layout
 from isotherm.core.plan import Segment, StateWrite
 from isotherm.scheduler.sequence import Sequence
@@ -15,7 +15,8 @@ def look_up(cache: PrefixCache, layout: Layout, sequence: Sequence) -> Hit:
     if cache.enabled and sequence.wants_scores:
         return Hit.declined(namespace, "prompt_logprobs")
     limit = layout.deepest_hit(sequence.length)
-    return cache.lookup(namespace, sequence.tokens(0, limit), limit)
+    tokens = layout.keys(sequence.tokens(0, sequence.length - 1), 0, sequence.prompt_length)
+    return cache.lookup(namespace, tokens, limit)
 
 
 def enter(cache: PrefixCache, layout: Layout, sequence: Sequence, hit: Hit) -> None:
@@ -26,6 +27,8 @@ def enter(cache: PrefixCache, layout: Layout, sequence: Sequence, hit: Hit) -> N
     sequence.blocks = hit.blocks
     sequence.slot = hit.slot
     sequence.place = hit.place
+    sequence.replay = hit.replay
+    sequence.borrowed = hit.partial
     if cache.enabled:
         points = layout.prompt_snapshots(sequence.prompt_length, sequence.request.hint, hit.junction)
         sequence.points = tuple(point for point in points if point > hit.tokens)
@@ -33,16 +36,19 @@ def enter(cache: PrefixCache, layout: Layout, sequence: Sequence, hit: Hit) -> N
         sequence.first_hit = hit
 
 
-def advance(cache: PrefixCache, sequence: Sequence, segment: Segment, publish: bool) -> None:
+def advance(cache: PrefixCache, layout: Layout, sequence: Sequence, segment: Segment, publish: bool) -> None:
     """A pass has computed `segment`: move on to its last boundary, and show what of the prompt it finished."""
     sequence.computed = segment.end
+    if sequence.copy is not None:
+        _give_back_borrowed(cache, sequence)
     if segment.writes:
         cache.release_slot(sequence.slot)
         sequence.slot = segment.writes[-1].slot
     optional = tuple(write.slot for write in segment.writes[:-1])
     if publish and segment.start < sequence.prompt_length:
         wanted = tuple(write for write in segment.writes if write.position in sequence.points)
-        kept = dict(zip(wanted, _publish(cache, sequence, _prompt_boundary(sequence), wanted), strict=True))
+        boundary = layout.published_of_prompt(sequence.computed, sequence.prompt_length)
+        kept = dict(zip(wanted, _publish(cache, layout, sequence, boundary, wanted), strict=True))
         optional = tuple(kept.get(write, write.slot) for write in segment.writes[:-1])
         if segment.writes:
             sequence.slot = kept.get(segment.writes[-1], sequence.slot)
@@ -50,29 +56,33 @@ def advance(cache: PrefixCache, sequence: Sequence, segment: Segment, publish: b
         cache.release_slot(slot)
 
 
-def leave(cache: PrefixCache, sequence: Sequence, publish: bool = True) -> None:
+def leave(cache: PrefixCache, layout: Layout, sequence: Sequence, publish: bool = True) -> None:
     """Retire: publish everything computed, with the state at the last boundary, then give everything back."""
-    boundary = block_floor(sequence.computed)
+    boundary = layout.published_at_the_end(sequence.computed, sequence.prompt_length)
     if publish and boundary:
-        (sequence.slot,) = _publish(cache, sequence, boundary, (StateWrite(boundary, sequence.slot),))
+        (sequence.slot,) = _publish(cache, layout, sequence, boundary, (StateWrite(boundary, sequence.slot),))
+    _give_back_borrowed(cache, sequence)
     cache.release_blocks(sequence.blocks)
     cache.release_slot(sequence.slot)
     sequence.clear()
 
 
-def discard(cache: PrefixCache, sequence: Sequence) -> None:
+def discard(cache: PrefixCache, layout: Layout, sequence: Sequence) -> None:
     """Leave without publishing, and take back what was: the sequence's values are not to be trusted."""
-    namespace, suspect = sequence.namespace, sequence.tokens(0, sequence.computed)
-    leave(cache, sequence, publish=False)
+    namespace = sequence.namespace
+    suspect = layout.keys(sequence.tokens(0, sequence.computed), 0, sequence.prompt_length)
+    leave(cache, layout, sequence, publish=False)
     cache.withdraw(namespace, suspect)
 
 
-def _prompt_boundary(sequence: Sequence) -> int:
-    return block_floor(min(sequence.computed, sequence.prompt_length))
+def _give_back_borrowed(cache: PrefixCache, sequence: Sequence) -> None:
+    if sequence.borrowed != NULL_BLOCK:
+        cache.release_blocks((sequence.borrowed,))
+        sequence.borrowed = NULL_BLOCK
 
 
 def _publish(
-    cache: PrefixCache, sequence: Sequence, boundary: int, snapshots: tuple[StateWrite, ...]
+    cache: PrefixCache, layout: Layout, sequence: Sequence, boundary: int, snapshots: tuple[StateWrite, ...]
 ) -> tuple[int, ...]:
     """Publish blocks up to `boundary`; the sequence goes on with the copies that are kept. The slots kept are returned."""
     place = sequence.place
@@ -81,7 +91,8 @@ def _publish(
         return tuple(write.slot for write in snapshots)
     first, last = place.tokens // BLOCK, boundary // BLOCK
     table = sequence.blocks
-    published = cache.publish(place, sequence.tokens(place.tokens, boundary), table[first:last], snapshots)
+    tokens = layout.keys(sequence.tokens(place.tokens, boundary), place.tokens, sequence.prompt_length)
+    published = cache.publish(place, tokens, table[first:last], snapshots)
     if published.blocks != table[first:last]:
         sequence.blocks = table[:first] + published.blocks + table[last:]
     sequence.place = published.place

@@ -2,7 +2,8 @@
 
 from isotherm.cache import PrefixCache
 from isotherm.core.constants import block_floor, blocks_for
-from isotherm.core.plan import PassPlan, Segment, StateWrite
+from isotherm.core.layout import EXACT, Layout
+from isotherm.core.plan import BlockCopy, PassPlan, Segment, StateWrite
 from isotherm.scheduler.counters import Counters
 from isotherm.scheduler.holding import leave
 from isotherm.scheduler.roster import Roster
@@ -13,9 +14,10 @@ from isotherm.scheduler.sequence import Sequence
 class Part:
     """One sequence's share of a pass being planned. slot: for the last boundary it crosses, None when it crosses none."""
 
-    __slots__ = ("end", "sequence", "slot")
+    __slots__ = ("copy", "end", "sequence", "slot")
 
     def __init__(self, sequence: Sequence, end: int, slot: int | None):
+        self.copy: BlockCopy | None = sequence.copy
         self.sequence = sequence
         self.end = end
         self.slot = slot
@@ -29,8 +31,9 @@ class Part:
 class PassDraft:
     """A pass being planned: takes sequences one by one while its budget of tokens lasts."""
 
-    def __init__(self, budget: int, cache: PrefixCache, roster: Roster, counters: Counters):
+    def __init__(self, budget: int, cache: PrefixCache, roster: Roster, counters: Counters, layout: Layout = EXACT):
         self.budget = budget
+        self._layout = layout
         self._cache = cache
         self._roster = roster
         self._counters = counters
@@ -38,14 +41,16 @@ class PassDraft:
         self._planned: set[int] = set()
 
     def reach(self, sequence: Sequence, computed: int) -> int:
-        """The position to which the budget would take a sequence that is computed so far."""
-        return computed + min(sequence.length - computed, self.budget)
+        """The position to which the budget would take a sequence that is computed so far; no further to leave it out."""
+        return self._layout.segment_end(computed, sequence.length, sequence.prompt_length, self.budget)
 
     def extend(self, sequence: Sequence) -> None:
         """Go on with a running sequence, if there is room; if blocks are short, later arrivals make room, or it does itself."""
         if not self.budget or not sequence.is_running:
             return
         end = self.reach(sequence, sequence.computed)
+        if end == sequence.computed:
+            return
         crosses = block_floor(end) > sequence.computed
         if crosses and not self._cache.slots.available:
             return
@@ -64,7 +69,8 @@ class PassDraft:
         """The pass as planned; None when nobody takes part."""
         optional = [self._optional_writes(part) for part in self._parts]
         segments = tuple(_segment(part, writes) for part, writes in zip(self._parts, optional, strict=True))
-        return PassPlan(segments) if segments else None
+        copies = tuple(part.copy for part in self._parts if part.copy is not None)
+        return PassPlan(segments, copies) if segments else None
 
     def _make_room(self, sequence: Sequence, blocks: int) -> bool:
         """Preempt the latest arrivals until `blocks` can be had. False when `sequence` itself had to go.
@@ -76,7 +82,7 @@ class PassDraft:
         """
         while self._cache.blocks.available < blocks:
             victim = next(s for s in reversed(self._roster.running) if s.number not in self._planned)
-            leave(self._cache, victim)
+            leave(self._cache, self._layout, victim)
             self._roster.stop(victim)
             self._roster.wait(victim)
             self._counters.preemptions += 1
@@ -108,4 +114,5 @@ def _segment(part: Part, optional: tuple[StateWrite, ...]) -> Segment:
         state=sequence.slot,
         writes=optional if part.slot is None else (*optional, StateWrite(part.boundary, part.slot)),
         rows=rows_for(sequence, part.end),
+        replay=sequence.replay if sequence.replay is not None and sequence.replay.touches(sequence.computed) else None,
     )

@@ -44,7 +44,8 @@ class Scheduler:
         self._counters = Counters()
         self._roster = Roster(min(config.max_num_seqs, cache.slots.capacity - 1))
         self._admission = Admission(cache, layout, self._roster, self._counters)
-        self._completion = Completion(cache, self._roster, self._counters, max_model_len)
+        self._layout = layout
+        self._completion = Completion(cache, layout, self._roster, self._counters, max_model_len)
         self._sequences: dict[str, Sequence] = {}
         self._arrivals = 0
         self._in_flight: PassPlan | None = None
@@ -91,7 +92,8 @@ class Scheduler:
         """The next pass: running sequences that generate, then running prefills, then new ones. None when nothing can run."""
         if self._in_flight is not None:
             raise RuntimeError("the last pass has not been completed")
-        draft = PassDraft(self._config.max_num_batched_tokens, self._cache, self._roster, self._counters)
+        budget = self._config.max_num_batched_tokens
+        draft = PassDraft(budget, self._cache, self._roster, self._counters, self._layout)
         running = list(self._roster.running)
         prefills = [sequence for sequence in running if sequence.remaining > 1]
         for sequence in running:
@@ -151,6 +153,7 @@ class Scheduler:
         running, plan = self._roster.running, self._in_flight
         written = [write.slot for segment in plan.segments for write in segment.writes] if plan else []
         blocks = [block for sequence in running for block in sequence.blocks]
+        blocks += [sequence.borrowed for sequence in running if sequence.borrowed]
         self._cache.check(blocks, [sequence.slot for sequence in running if sequence.slot] + written)
         lanes = [sequence.lane for sequence in running]
         assert len(set(lanes)) == len(lanes) and all(lane >= 0 for lane in lanes), "two sequences share a lane"

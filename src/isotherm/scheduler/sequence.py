@@ -1,7 +1,8 @@
 """A request on its way: mutable, owned by the scheduler."""
 
 from isotherm.cache import Hit, Namespace, Place
-from isotherm.core.constants import ZERO_SLOT
+from isotherm.core.constants import BLOCK, NULL_BLOCK, ZERO_SLOT
+from isotherm.core.plan import BlockCopy, Replay
 from isotherm.core.request import Output, Request, TokenLogprob
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.scheduler.stop import Ending, StopMatcher
@@ -18,10 +19,12 @@ class Sequence:
         | published | written, private | rows kept in the lane       | not computed yet   |
 
     points: boundaries of its prompt at which a snapshot is wanted. scores: log-probabilities of prompt[1:], gathered so far.
+    replay, borrowed: its hit's, None and NULL_BLOCK in exact mode; `borrowed` is held until it has been copied.
     """
 
     __slots__ = (
         "blocks",
+        "borrowed",
         "cancelled",
         "computed",
         "first_hit",
@@ -31,6 +34,7 @@ class Sequence:
         "number",
         "place",
         "points",
+        "replay",
         "reported",
         "request",
         "scores",
@@ -58,6 +62,8 @@ class Sequence:
         self.slot = ZERO_SLOT
         self.place = Place(self.namespace)
         self.points: tuple[int, ...] = ()
+        self.replay: Replay | None = None
+        self.borrowed = NULL_BLOCK
 
     @property
     def prompt_length(self) -> int:
@@ -73,6 +79,14 @@ class Sequence:
     def remaining(self) -> int:
         """Known tokens that are not computed; at least 1 while it runs."""
         return self.length - self.computed
+
+    @property
+    def copy(self) -> BlockCopy | None:
+        """The copy that is due, now that there is a block to copy to."""
+        if self.replay is None or self.borrowed == NULL_BLOCK:
+            return None
+        place = self.replay.until // BLOCK
+        return BlockCopy(self.borrowed, self.blocks[place]) if place < len(self.blocks) else None
 
     @property
     def is_running(self) -> bool:
