@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from isotherm.cli import bench, chat, checkpoint, doctor, gate, generate, serve
+from isotherm.cli import bench, chat, checkpoint, doctor, evaluate, gate, generate, serve
 from isotherm.core.errors import IsothermError
 from isotherm.core.version import VERSION
 
@@ -22,6 +22,7 @@ app.command()(chat.chat)
 app.command()(generate.generate)
 app.command()(gate.gate)
 app.command()(bench.bench)
+app.command("eval")(evaluate.evaluate)
 app.command()(doctor.doctor)
 app.add_typer(checkpoint.app, name="checkpoint")
 
