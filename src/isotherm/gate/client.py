@@ -1,12 +1,16 @@
-"""The gate's view of a server: four endpoints over HTTP."""
+"""The gate's view of a server: OpenAI's endpoints, and three more where the server has them."""
 
+import ipaddress
 import time
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
 from isotherm.gate.answer import Answer
+from isotherm.gate.api import FULL, Api, Dialect
+from isotherm.gate.reach import Policy
 from isotherm.gate.stream import StreamReader
 
 
@@ -16,56 +20,88 @@ class ServerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a server says of itself. caching, interval: None when it does not say."""
+    """What a server says of itself. caching: None when it does not say. policy: of an exact cache of ours, else None."""
 
     version: str = ""
     build: dict[str, str] = field(default_factory=dict)
-    block: int = 64
-    interval: int | None = None
+    policy: Policy | None = None
     caching: bool | None = None
 
 
 class GateClient:
-    """An HTTP client of one server. Use as an async context manager."""
+    """An HTTP client of one server. Use as an async context manager.
 
-    def __init__(self, base_url: str, timeout_s: float, model: str = ""):
-        limits = httpx.Limits(max_connections=None)
-        self._http = httpx.AsyncClient(base_url=base_url, timeout=timeout_s, limits=limits, trust_env=False)
-        self._model = model
+    extra_body: an arm's own addition to every chat request.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        timeout_s: float,
+        api: Api = Api(),  # noqa: B008  (frozen)
+        dialect: Dialect = FULL,
+        extra_body: tuple[tuple[str, Any], ...] = (),
+    ):
+        self._http = httpx.AsyncClient(
+            base_url=server_root(base_url),
+            timeout=timeout_s,
+            headers=api.all_headers,
+            limits=httpx.Limits(max_connections=None),
+            trust_env=not is_loopback(base_url),
+        )
+        self.model, self._dialect = api.model, dialect
+        self._extra = dict(api.extra_body) | dict(extra_body)
 
     async def __aenter__(self) -> "GateClient":
-        if not self._model:
-            models = await self._json("GET", "/v1/models", needed=("data",))
-            self._model = str(models["data"][0]["id"])
+        if not self.model:
+            try:
+                self.model = await self._only_model()
+            except ServerError:
+                await self._http.aclose()
+                raise
         return self
 
     async def __aexit__(self, *error: object) -> None:
         await self._http.aclose()
 
+    async def _only_model(self) -> str:
+        models = await self._json("GET", "/v1/models", needed=("data",))
+        try:
+            names = [str(model["id"]) for model in models["data"]]
+        except (KeyError, TypeError) as error:
+            raise ServerError(f"GET /v1/models: expected a list of models, got {str(models)[:300]}") from error
+        if len(names) != 1:
+            told = ", ".join(names[:10]) or "none"
+            raise ServerError(f"GET /v1/models lists {len(names)} models ({told}); say which with --model-name")
+        return names[0]
+
     async def info(self) -> ServerInfo:
-        """The server's version, build and cache policy."""
-        record = await self._json("GET", "/version")
+        """The server's version, build and cache policy, as far as it tells them."""
+        try:
+            record = await self._json("GET", "/version")
+        except ServerError:
+            return ServerInfo()
+        build, interval = record.get("build"), record.get("snapshot_interval")
+        exact = isinstance(interval, int) and record.get("numerics", "exact") == "exact"
         return ServerInfo(
             version=str(record.get("version", "")),
-            build={str(key): str(value) for key, value in (record.get("build") or {}).items()},
-            block=int(record.get("block_size") or 64),
-            interval=record.get("snapshot_interval"),
+            build={str(key): str(value) for key, value in build.items()} if isinstance(build, dict) else {},
+            policy=Policy(int(record.get("block_size") or 64), interval) if exact and interval is not None else None,
             caching=record.get("prefix_caching"),
         )
 
     async def hint(self, body: dict[str, Any]) -> int:
-        """How many tokens of a chat request come before its first user message."""
+        """How many tokens of a chat request come before its first user message. Raises ServerError."""
         fields = ("messages", "tools", "chat_template_kwargs")
-        asked = {key: body[key] for key in fields if key in body} | {"model": self._model}
+        asked = {key: body[key] for key in fields if key in body} | {"model": self.model}
         return int((await self._json("POST", "/tokenize", asked, ("hint",)))["hint"])
 
     async def chat(self, body: dict[str, Any]) -> Answer:
         """Send a streamed chat request; failures of any kind are answers with an `error`."""
         reader, first, start = StreamReader(), None, time.perf_counter()
+        sent = {"model": self.model} | self._dialect.spoken(body) | self._extra
         try:
-            async with self._http.stream(
-                "POST", "/v1/chat/completions", json={"model": self._model} | body
-            ) as response:
+            async with self._http.stream("POST", "/v1/chat/completions", json=sent) as response:
                 if response.status_code != 200:
                     await response.aread()
                     return Answer(error=f"HTTP {response.status_code}: {response.text[:300]}")
@@ -82,7 +118,7 @@ class GateClient:
 
         Raises ServerError.
         """
-        body = {"model": self._model, "prompt": list(tokens), "max_tokens": 1, "temperature": 0, "prompt_logprobs": top}
+        body = {"model": self.model, "prompt": list(tokens), "max_tokens": 1, "temperature": 0, "prompt_logprobs": top}
         record = await self._json("POST", "/v1/completions", body, ("choices",))
         choice = record["choices"][0]
         details = (record.get("usage") or {}).get("prompt_tokens_details") or {}
@@ -96,6 +132,8 @@ class GateClient:
             response = await self._http.request(method, path, json=body)
         except httpx.HTTPError as error:
             raise ServerError(f"{method} {path}: {type(error).__name__}: {error}") from error
+        if response.status_code in (401, 403):
+            raise ServerError(f"{method} {path}: HTTP {response.status_code}: give the server's key with --api-key")
         if response.status_code != 200:
             raise ServerError(f"{method} {path}: HTTP {response.status_code}: {response.text[:300]}")
         try:
@@ -105,3 +143,17 @@ class GateClient:
         if not isinstance(record, dict) or any(name not in record for name in needed):
             raise ServerError(f"{method} {path}: expected an object with {needed}, got {response.text[:300]}")
         return record
+
+
+def server_root(base_url: str) -> str:
+    """A server's URL without the /v1 that OpenAI's clients want at its end."""
+    return base_url.rstrip("/").removesuffix("/v1")
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether a URL names this machine: proxies of the environment are for others."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

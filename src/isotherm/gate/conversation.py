@@ -32,6 +32,18 @@ def request_body(case: Case, recorded: tuple[Answer, ...]) -> dict[str, Any]:
     return body | {"tools": list(case.tools)} if case.tools else body
 
 
+def answered_calls(body: dict[str, Any]) -> tuple[ToolCall, ...]:
+    """The calls of a request's conversation that have been answered, when a tool's result is the last thing said; else none.
+
+    Once the user has spoken again, the same call may well be right.
+    """
+    messages = body["messages"]
+    if messages[-1].get("role") != "tool":
+        return ()
+    functions = [call["function"] for message in messages for call in message.get("tool_calls") or ()]
+    return tuple(ToolCall(function["name"], function["arguments"]) for function in functions)
+
+
 def _assistant(answer: Answer) -> Message:
     message: Message = {"role": "assistant", "content": answer.text}
     if answer.reasoning:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -29,17 +29,35 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_server(command: Sequence[str], port: int, log: Path, timeout_s: float) -> Iterator[str]:
-    """Run `command` in a process group of its own, yield its base URL once /health answers, and end the group.
+def running_server(
+    command: Sequence[str],
+    port: int,
+    log: Path,
+    timeout_s: float,
+    url: str = "",
+    env: Mapping[str, str] | None = None,
+) -> Iterator[str]:
+    """Run `command` in a process group of its own, yield its base URL once it is healthy, and end the group.
 
-    log: where its standard output and error go. Raises StartError.
+    log: where its standard output and error go. url: where it will answer, when not at `port` here. env: added to ours.
+    Raises StartError, also when something answers there already: it would be taken for the server.
     """
+    base_url = url or f"http://127.0.0.1:{port}"
+    if url and _healthy(base_url):
+        raise StartError(f"something answers at {base_url} already: end it, or give it as a URL instead of a command")
     with _ending_on_signals(), log.open("wb") as sink:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True
-        )
         try:
-            base_url = f"http://127.0.0.1:{port}"
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env=os.environ | dict(env or {}),
+            )
+        except OSError as error:
+            raise StartError(f"{command[0]}: {error.strerror or error}") from error
+        try:
             _await_health(process, base_url, timeout_s, command, log)
             yield base_url
         finally:
@@ -68,19 +86,25 @@ def _await_health(
     process: subprocess.Popen[bytes], base_url: str, timeout_s: float, command: Sequence[str], log: Path
 ) -> None:
     deadline = time.monotonic() + timeout_s
-    with httpx.Client(base_url=base_url, timeout=2.0, trust_env=False) as http:
-        while time.monotonic() < deadline:
-            if process.poll() is not None:
-                raise StartError(
-                    _story(f"ended with exit code {process.returncode} before it was healthy", command, log)
-                )
-            try:
-                if http.get("/health").status_code == 200:
-                    return
-            except httpx.HTTPError:
-                pass
-            time.sleep(_POLL_S)
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise StartError(_story(f"ended with exit code {process.returncode} before it was healthy", command, log))
+        if _healthy(base_url):
+            return
+        time.sleep(_POLL_S)
     raise StartError(_story(f"was not healthy after {timeout_s:g} s", command, log))
+
+
+def _healthy(base_url: str) -> bool:
+    """Whether /health says so, or /v1/models where there is no /health. One that asks for a key is up."""
+    try:
+        with httpx.Client(base_url=base_url, timeout=2.0, trust_env=False) as http:
+            status = http.get("/health").status_code
+            if status in (404, 405, 501):
+                status = http.get("/v1/models").status_code
+            return status in (200, 401, 403)
+    except httpx.HTTPError:
+        return False
 
 
 def _story(what: str, command: Sequence[str], log: Path) -> str:

@@ -7,7 +7,7 @@ from isotherm.gate.answer import Answer
 from isotherm.gate.arms import Arm
 from isotherm.gate.compare import Comparison
 from isotherm.gate.times import Times, times
-from isotherm.gate.verdict import TEXT_KINDS, ArmVerdict, Kind, ResponseVerdict
+from isotherm.gate.verdict import GRAVITY, TEXT_KINDS, ArmVerdict, Kind, ResponseVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class Response:
     expected_cached_tokens: what the gate computed; None where it cannot, for servers whose policy is not known.
     reference_ttft_s: the time to first token of the same request in the arm that this one is compared with.
     expectation: why the answer is not what its case asks for; None when it is, or when nothing is asked (`has_expectation`).
-    twin_differs: the twin's response differs too, so that this arm's setting is not to blame.
+    at_most: the computed number is the most that there may be, since something may have been evicted.
+    twin_differs: the arm's twin differs from the reference somewhere, so that this arm's setting is not to blame.
     """
 
     case: str
@@ -30,6 +31,7 @@ class Response:
     has_expectation: bool = False
     repeat: int = 0
     twin_differs: bool = False
+    at_most: bool = False
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -51,6 +53,8 @@ class Response:
         """Whether the server skipped exactly what the policy says, as far as that is known."""
         if self.answer.error is not None or self.expected_cached_tokens is None:
             return True
+        if self.at_most:
+            return (self.answer.cached_tokens or 0) <= self.expected_cached_tokens
         return self.answer.cached_tokens == self.expected_cached_tokens
 
 
@@ -81,8 +85,15 @@ class ArmResult:
 
     @property
     def verdicts(self) -> dict[ResponseVerdict, int]:
-        """How many responses got each verdict."""
-        return dict(Counter(response.verdict for response in self.responses))
+        """How many responses got each verdict, gravest last."""
+        found = Counter(response.verdict for response in self.responses)
+        return {verdict: found[verdict] for verdict in GRAVITY if found[verdict]}
+
+    @property
+    def worst(self) -> Response | None:
+        """The first of the responses with the gravest verdict; None when all are equal."""
+        unequal = [response for response in self.responses if response.verdict != "equal"]
+        return max(unequal, key=lambda response: GRAVITY.index(response.verdict), default=None)
 
     @property
     def meets(self) -> tuple[int, int]:

@@ -32,6 +32,9 @@ VERDICT_OF: dict[Kind, ResponseVerdict] = {
     "error": "error",
 }
 
+GRAVITY: tuple[ResponseVerdict, ...] = ("equal", *VERDICT_OF.values())
+"""The verdicts in the order of their gravity."""
+
 TEXT_KINDS: frozenset[Kind] = frozenset({"wording", "arguments", "repeat"})
 """Differences that a user sees."""
 
