@@ -16,7 +16,8 @@ from isotherm.gate.config import GateConfig
 from isotherm.gate.report import GateReport
 from isotherm.gate.result import ArmResult
 from isotherm.gate.run import NOT_DETERMINISTIC, run_gate
-from isotherm.gate.terminal import TerminalObserver, plain, print_report
+from isotherm.gate.safe import plain
+from isotherm.gate.terminal import TerminalObserver, print_report
 
 FAKE = Path(__file__).with_name("fake_server.py")
 ON, OFF_8 = FIRST_FORM[3], FIRST_FORM[4]

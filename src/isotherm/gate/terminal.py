@@ -1,36 +1,22 @@
 """The run in the terminal: a table that grows by a row as each arm finishes, then what is to be known of the red ones."""
 
-import unicodedata
 from dataclasses import dataclass, field
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from isotherm.gate.arms import Arm
+from isotherm.gate.columns import COLUMNS, NOT_KNOWN, SETTING, VERDICT, Column
+from isotherm.gate.findings import faults, headline, tally, where
 from isotherm.gate.report import GateReport
 from isotherm.gate.result import ArmResult, Response
+from isotherm.gate.safe import plain, plain_lines
 
-_COLUMNS = (
-    ("arm", 9, "left"),
-    ("setting", 14, "left"),
-    ("resp.", 5, "right"),
-    ("text≠", 5, "right"),
-    ("bits≠", 5, "right"),
-    ("hits", 5, "right"),
-    ("cached", 11, "right"),
-    ("TTFT p50", 8, "right"),
-    ("verdict", 7, "left"),
-)
-_LONGEST = 1200
+_WIDEST_SETTING = 48
 _LONG_BUILD = 32  # compiler and flags are in the JSON
-
-
-def plain(text: str, longest: int = _LONGEST) -> str:
-    """A server's text, safe to print: control, format and private characters are escaped, and the rest is cut short."""
-    shown = "".join(f"\\u{ord(c):04x}" if unicodedata.category(c).startswith("C") else c for c in text[: longest + 1])
-    return shown if len(text) <= longest else shown[:longest] + "…"
 
 
 @dataclass(slots=True)
@@ -45,11 +31,17 @@ class TerminalObserver:
     def arm_started(self, arm: Arm, total: int) -> None:
         """Show the arm's progress."""
         if self._first:
-            self.console.print(_line(tuple(Text(name, style="bold") for name, _, _ in _COLUMNS)))
+            shown, _ = layout(self.console.width)
+            self.console.print(_line(shown, tuple(Text(column.name, style="bold") for column, _ in shown)))
             self._first = False
-        columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
         self._progress = Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal)
-        self._task = self._progress.add_task(f"{arm.name}: {arm.setting}", total=total)
+        self._task = self._progress.add_task(plain(f"{arm.name}: {arm.setting}"), total=total)
         self._progress.start()
 
     def answered(self, arm: Arm, done: int) -> None:
@@ -58,100 +50,116 @@ class TerminalObserver:
             self._progress.update(self._task, completed=done)
 
     def arm_finished(self, result: ArmResult) -> None:
-        """Print the arm's row."""
+        """Print the arm's row, and below it what the terminal is too narrow for."""
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
-        self.console.print(_line(_cells(result)))
+        shown, left = layout(self.console.width)
+        self.console.print(_line(shown, tuple(_cell(column, result) for column, _ in shown)))
+        if more := "; ".join(_told(column, result) for column in left if column.value(result) not in ("", NOT_KNOWN)):
+            self.console.print(Padding(Text(plain(more), style="dim"), (0, 0, 0, 2)))
 
 
-def _line(cells: tuple[Text, ...]) -> Table:
+Shown = tuple[tuple[Column, int], ...]
+
+
+def layout(width: int) -> tuple[Shown, tuple[Column, ...]]:
+    """The columns that fit into `width` characters, with their widths, and those that do not."""
+    shown = list(COLUMNS)
+    while _needed(shown) > width and any(column.leaves for column in shown):
+        shown.remove(max(shown, key=lambda column: column.leaves))
+    spare = width - _needed(shown)
+    widths = tuple((c, min(c.width + spare, _WIDEST_SETTING) if c is SETTING else c.width) for c in shown)
+    return widths, tuple(column for column in COLUMNS if column not in shown)
+
+
+def _needed(columns: list[Column]) -> int:
+    return sum(column.width + 1 for column in columns) - 1
+
+
+def _line(shown: Shown, cells: tuple[Text, ...]) -> Table:
     """One row of the table. Widths are fixed, so that rows printed apart stand in columns."""
     table = Table.grid(padding=(0, 1), pad_edge=False)
-    for _, width, justify in _COLUMNS:
-        table.add_column(width=width, justify="right" if justify == "right" else "left", overflow="fold")
+    for column, width in shown:
+        table.add_column(width=width, justify="right" if column.number else "left", overflow="fold")
     table.add_row(*cells)
     return table
 
 
-def _cells(result: ArmResult) -> tuple[Text, ...]:
-    ttft = None if result.ttft is None else result.ttft.p50
-    style = "green" if result.verdict == "pass" else "red"
-    verdict = result.verdict
-    numbers = (
-        str(len(result.responses)),
-        str(result.text_differs),
-        str(result.count("bits")),
-        f"{result.hits}/{result.expected_hits}",
-        f"{result.cached_tokens}/{result.expected_cached_tokens}",
-        "" if ttft is None else _time(ttft),
+def _cell(column: Column, result: ArmResult) -> Text:
+    text = Text(plain(column.value(result)))
+    if column is VERDICT:
+        text.stylize(_style(result))
+    return text
+
+
+def _style(result: ArmResult) -> str:
+    """Red is what differs; bold red is what also fails the run."""
+    if result.verdict == "pass":
+        return "green"
+    return "bold red" if result.exit_code else "red"
+
+
+def _told(column: Column, result: ArmResult) -> str:
+    return column.value(result) if column is SETTING else f"{column.name} {column.value(result)}"
+
+
+def print_report(report: GateReport, console: Console) -> None:
+    """What the rows do not say: speed of the hits, the faults of every red arm, the build, the outcome."""
+    console.print()
+    for result in report.arms:
+        _print_speed(report, result, console)
+    for result in report.arms:
+        _print_faults(result, console)
+    for words in report.not_compared:
+        _say(console, f"not compared: {words}", "yellow")
+    if report.build:
+        _say(console, "build: " + ", ".join(f"{k} {v}" for k, v in report.build.items() if len(v) <= _LONG_BUILD))
+    if report.error is not None:
+        _say(console, report.error, "bold red")
+    if report.logs is not None:
+        _say(console, f"server logs: {report.logs}")
+    _say(console, headline(report), "bold green" if report.passed else "bold red")
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    """A line or more; whatever a server wrote is in it, it is shown and does nothing."""
+    console.print(Text(plain_lines(text), style=style))
+
+
+def _print_speed(report: GateReport, result: ArmResult, console: Console) -> None:
+    warm, cold, reference = result.ttft_warm, result.ttft_cold, report.reference_of(result)
+    if result.arm.concurrency > 1 or warm is None or cold is None or reference is None or not warm.p50:
+        return
+    _say(
+        console,
+        f"{result.arm.name}: median time to first token of the {result.hits} hits {_time(warm.p50)}, of the same "
+        f"requests in {reference.arm.name} {_time(cold.p50)}: {cold.p50 / warm.p50:.1f} times faster",
     )
-    return (Text(result.arm.name), Text(result.arm.setting), *map(Text, numbers), Text(verdict, style=style))
 
 
 def _time(milliseconds: float) -> str:
     return f"{milliseconds:.1f} ms" if milliseconds < 1000 else f"{milliseconds / 1e3:.2f} s"
 
 
-def print_report(report: GateReport, console: Console) -> None:
-    """What the rows do not say: speed of the hits, the first fault of every red arm, the build, the outcome."""
-    console.print()
-    for result in report.arms:
-        if result.ttft_warm and result.ttft_cold and result.arm.concurrency == 1:
-            warm, cold = result.ttft_warm.p50, result.ttft_cold.p50
-            times = f"{_time(warm)}, with caching off {_time(cold)}: {cold / warm:.1f} times faster" if warm else "0"
-            console.print(Text(f"{result.arm.name}: time to first token of the {result.hits} hits {times}"))
-    for result in report.arms:
-        _print_faults(result, console)
-    if report.build:
-        build = ", ".join(f"{key} {value}" for key, value in report.build.items() if len(value) <= _LONG_BUILD)
-        console.print(Text(f"build: {plain(build)}"))
-    if report.error is not None:
-        console.print(Text(report.error, style="bold red"))
-    if report.logs is not None:
-        console.print(Text(f"server logs: {report.logs}"))
-    console.print(_outcome(report))
-
-
-def _outcome(report: GateReport) -> Text:
-    if report.passed:
-        return Text("PASS: every answer is the same bit for bit, and every hit is as computed", style="bold green")
-    what = "RED" if report.exit_code == 1 else "ERROR: the gate could not be carried out"
-    left = report.planned[len(report.arms) :]
-    return Text(what + (f" (not run: {', '.join(left)})" if left else ""), style="bold red")
-
-
 def _print_faults(result: ArmResult, console: Console) -> None:
-    """The arm's own error, the first response that differs, and the first whose cached tokens are not as computed."""
+    """The arm's own error, its verdicts, the first response with the gravest of them, and what else is wrong with it."""
     if result.error is not None:
-        console.print(Text(f"{result.arm.name}: {plain_lines(result.error)}", style="red"))
-    first = next((response for response in result.responses if response.comparison.differences), None)
-    if first is not None:
-        _print_differences(result, first, console)
-    for response in result.unreached[:1]:
-        cached, expected = response.answer.cached_tokens, response.expected_cached_tokens
-        console.print(
-            Text(
-                f"{result.arm.name}: {len(result.unreached)} responses' cached_tokens are not as computed; the first is "
-                f"{_where(response)}: {cached}, computed {expected}, of {len(response.answer.prompt_ids)} prompt tokens",
-                style="red",
-            )
-        )
+        _say(console, f"{result.arm.name}: {result.error}", "red")
+    if worst := result.worst:
+        _say(console, f"{result.arm.name}: {tally(result)}; the gravest is {where(worst)} ({worst.verdict})", "red")
+        _print_differences(worst, console)
+    for words in faults(result):
+        _say(console, f"{result.arm.name}: {words}", "red")
 
 
-def _print_differences(result: ArmResult, response: Response, console: Console) -> None:
-    console.print(Text(f"{result.arm.name}: the first response that differs is {_where(response)}", style="red"))
+def _print_differences(response: Response, console: Console) -> None:
     for difference in response.comparison.differences:
         place = "" if difference.place is None else f" from {difference.place}"
-        console.print(Text(f"  {difference.what}{place}"))
-        console.print(Text(f"    expected  {plain(difference.expected)}"))
-        console.print(Text(f"    got       {plain(difference.actual)}"))
-
-
-def _where(response: Response) -> str:
-    return f"{plain(response.case)}, turn {response.turn + 1}"
-
-
-def plain_lines(text: str) -> str:
-    """As `plain`, with line ends kept."""
-    return "\n".join(plain(line) for line in text.splitlines())
+        console.print(Text(plain(f"  {difference.what}{place}")))
+        sides = Table.grid(padding=(0, 2, 0, 0))
+        sides.add_column(width=12, justify="right")
+        sides.add_column(overflow="fold")
+        sides.add_row(Text("expected"), Text(plain(difference.expected)))
+        sides.add_row(Text("got"), Text(plain(difference.actual)))
+        console.print(sides)
