@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from isotherm.cli import bench, chat, checkpoint, doctor, evaluate, gate, generate, serve
+from isotherm.cli import bench, chat, checkpoint, doctor, evaluate, gate, generate, serve, trace
 from isotherm.core.errors import IsothermError
 from isotherm.core.version import VERSION
 
@@ -25,6 +25,7 @@ app.command()(bench.bench)
 app.command("eval")(evaluate.evaluate)
 app.command()(doctor.doctor)
 app.add_typer(checkpoint.app, name="checkpoint")
+app.add_typer(trace.app, name="trace")
 
 
 def _version(asked: bool) -> None:

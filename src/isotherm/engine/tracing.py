@@ -90,28 +90,29 @@ class Tracer:
         """The hit that the segment starts from, hashed before the pass: it did not go on from where the last one ended."""
         followed = self._followed[segment.sequence]
         expected, followed.position = followed.position, segment.end
-        replay = _replay(segment)
-        if segment.start + replay == expected or not segment.start + replay:
+        replay = _Replay.of(segment)
+        begins_replay = replay.until > segment.start == replay.start
+        if not begins_replay and (segment.start == expected or not segment.start):
             return None
-        blocks = segment.blocks[: (segment.start + replay) // BLOCK]
         return Restored(
             number=self._passes,
             cached=segment.start,
-            snapshot=block_floor(segment.start),
+            snapshot=block_floor(segment.start) if segment.start != replay.start else replay.start,
             states=self._state.slots([segment.state])[0],
-            blocks=self._state.blocks(blocks),
+            blocks=self._state.blocks(segment.blocks[: replay.reused(segment.start) // BLOCK]),
         )
 
     def _computed(self, segment: Segment, hashes: PassHashes, first: int, plan: PassPlan) -> Computed:
         length = len(segment.tokens)
         offsets = [row.offset for row in segment.rows]
-        filled = range(segment.start // BLOCK, segment.end // BLOCK)
+        replay = _Replay.of(segment)
+        filled = range(replay.reused(segment.start) // BLOCK, segment.end // BLOCK)
         return Computed(
             number=self._passes,
             phase=_phase(segment, len(self._followed[segment.sequence].request.prompt)),
             start=segment.start,
             tokens=np.array(segment.tokens, np.int32),
-            replay=_replay(segment),
+            replay=max(0, min(replay.until, segment.end) - segment.start),
             segments=len(plan.segments),
             rows_in_pass=plan.tokens,
             rows=np.stack([layer[first : first + length] for layer in hashes.layers]),
@@ -119,7 +120,7 @@ class Tracer:
             logits=np.array([hashes.by_place[first + offset] for offset in offsets], np.uint64),
             boundaries=np.array([write.position for write in segment.writes], np.int32),
             states=self._state.slots([write.slot for write in segment.writes]),
-            first_block=segment.start // BLOCK,
+            first_block=filled.start,
             blocks=self._state.blocks([segment.blocks[index] for index in filled]),
         )
 
@@ -161,9 +162,22 @@ class _Writing:
         return True
 
 
-def _replay(segment: Segment) -> int:
-    """Rows at the segment's start that only bring the state forward (native numerics; 0 in exact mode)."""
-    return int(getattr(segment, "replay", 0))
+@dataclass(frozen=True, slots=True)
+class _Replay:
+    """The segment's replay (native numerics): positions start..until are computed again; none in exact mode."""
+
+    start: int = -1
+    until: int = -1
+    rewrites: bool = True
+
+    @classmethod
+    def of(cls, segment: Segment) -> "_Replay":
+        plan = getattr(segment, "replay", None)
+        return cls() if plan is None else cls(plan.start, plan.until, plan.rewrites)
+
+    def reused(self, start: int) -> int:
+        """Up to where a segment from `start` leaves the keys and values as it found them."""
+        return start if self.rewrites else max(start, self.until)
 
 
 def _phase(segment: Segment, prompt: int) -> Phase:
