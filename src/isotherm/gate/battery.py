@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isotherm.core.errors import ConfigError
+from isotherm.gate.bfcl import load_bfcl
 from isotherm.gate.case import Case, load_battery
 
 BATTERIES = ("a", "b", "c", "repro")
@@ -24,6 +25,19 @@ def expand(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(every))
 
 
+def cases_of(name: str) -> tuple[Case, ...]:
+    """The cases of a battery: one of ours, a JSONL file's, or those of bfcl ("bfcl:5" for five of each category).
+
+    Raises ConfigError.
+    """
+    kind, _, limit = name.partition(":")
+    if kind != "bfcl":
+        return load_battery(name)
+    if limit and not (limit.isdecimal() and int(limit)):
+        raise ConfigError("battery", f"expected a number of cases after bfcl:, got {limit!r}")
+    return load_bfcl(int(limit or 0))
+
+
 def ordered_slots(batteries: Sequence[str]) -> tuple[Slot, ...]:
     """Battery by battery: all first turns in the file's order, then all second turns, and so on.
 
@@ -32,7 +46,7 @@ def ordered_slots(batteries: Sequence[str]) -> tuple[Slot, ...]:
     """
     slots: list[Slot] = []
     for name in expand(batteries):
-        cases = load_battery(name)
+        cases = cases_of(name)
         for turn in range(max((case.turns for case in cases), default=0)):
             slots += [Slot(case, turn) for case in cases if turn < case.turns]
     if not slots:
