@@ -21,6 +21,7 @@ from training.request import Request, incomplete, make_request
 from training.scene import Scene, draw_result, make_tools, preamble
 from training.synthetic import invent_tool
 from training.tool import Tool
+from training.turns import unavailable
 
 COUNTS = {"single_known": 150, "single_held_out": 120, "parallel": 100, "round_trip": 120, "no_call": 110}
 Case = dict[str, Any]
@@ -98,18 +99,22 @@ def round_trip(rng: random.Random) -> tuple[Scene, dict[str, Any]]:
 
 
 def no_call(rng: random.Random) -> tuple[Scene, dict[str, Any]]:
-    """Small talk, a missing value, or a fact of the preamble."""
+    """Small talk, a missing value, a tool that is not there, or a fact of the preamble."""
     scene = _scene(rng, [rng.choice(KNOWN)])
     roll = rng.random()
-    if roll < 0.35:
+    if roll < 0.25:
         scene.user(rng.choice(HELD_TALK))
         return scene, {"contains": []}
-    if roll < 0.7:
+    if roll < 0.55:
         made = None
         while made is None:
             made = incomplete(rng, rng.choice([t for t in scene.tools if t in KNOWN] or [KNOWN[0]]), held=True)
         scene.user(made[0].text)
         return scene, {"contains": [p.label for p in made[1]]}
+    if roll < 0.8:
+        unavailable(scene)
+        scene.messages.pop()
+        return scene, {"contains": []}
     if not scene.facts:
         scene.messages.clear()
         while not scene.facts:

@@ -2,35 +2,42 @@
 
 import random
 
+from training.catalogue import EXTRA, KNOWN, TRAINED
 from training.documents import compose, distinct_facts, role
 from training.scene import Scene, make_tools, preamble
+from training.tool import Tool
 from training.turns import TURNS, fact, single, talk
+
+
+def _pool(rng: random.Random) -> tuple[Tool, ...]:
+    """Which tools may stand by: the domains' own somewhat oftener than the others."""
+    return rng.choice((KNOWN, TRAINED, TRAINED, EXTRA))
 
 
 def agent(rng: random.Random) -> Scene:
     """A conversation with tools."""
     mix = rng.choice(("known", "known", "mixed", "mixed", "synthetic"))
-    tools = make_tools(rng, rng.choice((1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 8, 10, 12)), mix)
+    tools = make_tools(rng, rng.choice((1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 10, 12)), mix, _pool(rng))
     scene = Scene(rng, tools, [t.schema(rng) for t in tools])
     roll = rng.random()
-    if roll < 0.65:
+    if roll < 0.62:
         length = (
             rng.choice((30, 60, 200, 400))
-            if roll < 0.4
+            if roll < 0.44
             else int(rng.uniform(500, 3000))
-            if roll < 0.58
+            if roll < 0.57
             else int(rng.uniform(3000, 14000))
         )
         preamble(scene, length)
     kinds, weights = zip(*TURNS, strict=True)
-    for _ in range(rng.choice((1, 1, 2, 2, 3, 4, 5, 6))):
+    for _ in range(rng.choice((1, 2, 2, 3, 3, 4, 5, 6))):
         rng.choices(kinds, weights)[0](scene)
     return scene
 
 
 def reader(rng: random.Random, length: int) -> Scene:
     """A document of about `length` characters and questions about it; sometimes tools stand by."""
-    tools = make_tools(rng, rng.randint(1, 4), "mixed") if rng.random() < 0.25 else []
+    tools = make_tools(rng, rng.randint(1, 4), "mixed", TRAINED) if rng.random() < 0.25 else []
     scene = Scene(rng, tools, [t.schema(rng) for t in tools])
     scene.facts = distinct_facts(rng, rng.randint(3, 6 + length // 2500))
     text = compose(rng, length, scene.facts, formal=rng.random() < 0.3)
@@ -64,18 +71,6 @@ def chat(rng: random.Random) -> Scene:
         preamble(scene, rng.choice((30, 60, 300)))
     for _ in range(rng.randint(1, 4)):
         talk(scene)
-    return scene
-
-
-def short(rng: random.Random) -> Scene:
-    """A conversation of a few tools and one or two turns."""
-    tools = make_tools(rng, rng.choice((1, 2, 2, 3, 3, 4, 5)), rng.choice(("known", "mixed", "synthetic", "synthetic")))
-    scene = Scene(rng, tools, [t.schema(rng) for t in tools])
-    if rng.random() < 0.5:
-        preamble(scene, rng.choice((30, 60, 200, 400)))
-    kinds, weights = zip(*TURNS, strict=True)
-    for _ in range(rng.choice((1, 1, 2))):
-        rng.choices(kinds, weights)[0](scene)
     return scene
 
 

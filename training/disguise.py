@@ -24,6 +24,20 @@ RENAMED_VERBS = {
 }  # fmt: skip
 
 
+def _describe(rng: random.Random, tool: Tool) -> str:
+    """The description in other words, or made of the action; seldom none."""
+    roll = rng.random()
+    if roll < 0.7:
+        return reword(rng, tool.description, rng.choice((0.1, 0.2, 0.5)))
+    if roll < 0.97:
+        action = reword(rng, tool.action, 0.3)
+        pattern = rng.choice(
+            ("{A}.", "Use this to {a}.", "Call it when somebody wants to {a}.", "A service to {a}.", "{A}")
+        )
+        return pattern.replace("{a}", action).replace("{A}", action[0].upper() + action[1:])
+    return ""
+
+
 def disguise(rng: random.Random, tool: Tool) -> Tool:
     """A known tool under another name, with renamed and reordered parameters."""
     parts = humanise(tool.name).split()
@@ -50,7 +64,7 @@ def disguise(rng: random.Random, tool: Tool) -> Tool:
     return replace(
         tool,
         name=style_name(rng, parts) if rng.random() < 0.9 else opaque_name(rng),
-        description=reword(rng, tool.description, 0.15),
+        description=_describe(rng, tool),
         params=tuple(params),
         asks=tuple(slots(ask) for ask in tool.asks),
         held_asks=tuple(slots(ask) for ask in tool.held_asks),

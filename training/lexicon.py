@@ -177,6 +177,11 @@ _SINGLE = re.compile(
 )
 
 
+def same_meaning(word: str) -> tuple[str, ...]:
+    """The words of its group."""
+    return _MEANINGS.get(word, ())
+
+
 def reword(rng: random.Random, template: str, share: float) -> str:
     """The template with a share of its words replaced by others of their group; slots stay."""
 

@@ -5,20 +5,10 @@ import re
 
 from training import words as w
 from training.draws import invented
+from training.frames import MENTIONS
 from training.tool import Param
 from training.values import KINDS
 
-MENTIONS = (
-    "{n} {v}",
-    "{n}: {v}",
-    "with {n} {v}",
-    "with the {n} {v}",
-    "the {n} is {v}",
-    "{n} = {v}",
-    "{v} as the {n}",
-    "using {n} {v}",
-    "for {n} {v}",
-)
 ROLES = ("from", "to", "old", "new", "first", "second", "source", "target", "start", "end", "main", "other")
 
 
@@ -73,13 +63,24 @@ def generic_ask(rng: random.Random, action: str, params: tuple[Param, ...]) -> s
             "Let's {a}",
             "I need to {a}",
             "Now {a}",
+            "I have to {a}",
+            "Would you {a}",
+            "You should {a}",
+            "Go and {a}",
+            "Time to {a}",
+            "I was asked to {a}",
+            "Be so kind and {a}",
         )
     )
     text = lead.replace("{a}", action).replace("{A}", verb.capitalize() + " " + thing)
-    return attach(rng, text, [mention(rng, p) for p in params])
+    order = rng.sample(params, len(params)) if rng.random() < 0.35 else params
+    return attach(rng, text, [mention(rng, p) for p in order])
 
 
 def attach(rng: random.Random, text: str, mentions: list[str]) -> str:
+    if len(mentions) > 1 and rng.random() < 0.25 and not text.startswith(("Can", "Could", "Would")):
+        head = mentions.pop(0)
+        text = head[0].upper() + head[1:] + rng.choice((", ", ": ", ". ", "; ")) + text[0].lower() + text[1:]
     if mentions:
         joiner = rng.choice((", ", " ", ", ", "; "))
         first = rng.choice((" ", " ", ": ", ", "))

@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+from training.remarks import dress
 from training.request import Request, choose_ask, fill, make_request, with_clauses
 from training.scene import Scene, finish
 from training.values import KINDS
@@ -58,7 +59,9 @@ OPENERS = frozenset(
 def parallel(scene: Scene) -> None:
     """Several calls at once: one tool with several values, or several tools."""
     requests = parallel_requests(scene)
-    scene.user(requests[0].text)
+    values = tuple(value for request in requests[1] for value in request.said.values())
+    dressed = scene.rng.random() < 0.6
+    scene.user(dress(scene.rng, requests[0].text, scene.held, values) if dressed else requests[0].text)
     finish(scene, list(requests[1]))
 
 

@@ -11,24 +11,10 @@ from training import words as w
 from training.draws import invented
 from training.lexicon import disturb, reword
 from training.naming import generic_ask
+from training.remarks import dress
 from training.tool import Param, Tool
 from training.values import KINDS
 
-PREFIXES = (
-    "Hi! ", "Hello, ", "Hey, ", "Quick question: ", "One more thing: ", "Please: ", "I have a request. ", "Good morning. ", "Next: ",
-    "Okay, ", "Thanks. ", "So, ", "Now, ", "Hi there. ", "When you have a moment: ", "Great. ", "And now: ",
-)  # fmt: skip
-HELD_PREFIXES = ("Right, ", "Good evening! ", "Another one: ", "Hello there, ")
-SUFFIXES = (
-    " Thanks!",
-    " Thank you.",
-    " It's urgent.",
-    " Please.",
-    " Thanks in advance.",
-    " I'm in a hurry.",
-    " Much appreciated.",
-)
-HELD_SUFFIXES = (" Cheers!", " Many thanks.", " No rush.")
 ASK_FOR = (
     "Which {l} should I use?", "What is the {l}?", "Please tell me the {l}.", "I need the {l} for that.", "Could you give me the {l}?",
     "Sure. What is the {l}?", "I can do that. Which {l}?",
@@ -88,25 +74,6 @@ def with_clauses(text: str, clauses: list[str]) -> str:
     return text[: len(text) - len(mark)] + " " + " ".join(clauses) + mark
 
 
-def dress(rng: random.Random, text: str, held: bool, values: tuple[str, ...] = ()) -> str:
-    """Greetings, thanks and casual spelling around a request; a value at its start keeps its spelling."""
-    fixed = text.startswith("I") or any(text.startswith(value) for value in values if value)
-    if rng.random() < 0.15:
-        text = text.rstrip(".?") or text
-    if rng.random() < 0.2:
-        prefix = rng.choice(HELD_PREFIXES if held else PREFIXES)
-        text = prefix + (text[0].lower() + text[1:] if prefix.endswith((", ", ": ")) and not fixed else text)
-    elif rng.random() < 0.1 and not fixed:
-        text = text[0].lower() + text[1:]
-    if rng.random() < 0.1:
-        text = text + ("" if text[-1] in ".?!" else ".") + rng.choice(HELD_SUFFIXES if held else SUFFIXES)
-    if not held and rng.random() < 0.1:
-        text = aside(rng) + " " + text
-    if not held and rng.random() < 0.2:
-        text = text + ("" if text[-1] in ".?!" else ".") + " " + closing(rng)
-    return text
-
-
 PLAIN = frozenset(("word", "product", "topic", "genre", "dish", "exercise"))
 """Kinds whose values are ordinary words, said without quotes: a stray word beside them could be the value."""
 
@@ -121,7 +88,7 @@ def choose_ask(rng: random.Random, tool: Tool, held: bool, noise: float = 0.3) -
     )
     if rng.random() < 2 * noise:
         template = reword(rng, template, 0.4)
-    if rng.random() < noise and not any(p.kind in PLAIN for p in tool.params):
+    if rng.random() < noise and len(template.split()) > 4 and not any(p.kind in PLAIN for p in tool.params):
         template = disturb(rng, template, _stray(rng))
     return template
 
@@ -143,53 +110,6 @@ _SMALL = (
     "please", "somehow", "actually", "exactly", "anyway", "by", "of", "with", "as", "into", "about", "whether", "which", "need", "want",
     "like", "should", "would", "must", "let", "us", "me", "I", "we", "it", "they", "is", "are", "be", "do", "does", "have", "has", "got",
 )  # fmt: skip
-ASIDES = (
-    "We are {a}.", "I'm {a} today.", "My {n} is {a}.", "The {n} was {a} again.", "I was at the {n} all day.", "Work was {a}.", "I can't wait.",
-    "My colleague wants to know.", "It's for a friend.", "I forgot the {n}.", "We're short of time.", "I'm curious.", "There is a {n} in the way.",
-    "I'd rather not do it myself.", "Here is what I need.", "I am writing from a {a} {n}.", "You helped me before.", "This one is easy.",
-)  # fmt: skip
-AFTER = (
-    "Do it now.", "Go ahead.", "Make it quick.", "That's it.", "I'd be glad.", "Can you?", "Show me.", "Tell me.", "I need it soon.",
-    "Book it.", "OK?", "Do that for me.", "I'm waiting.", "Take your time.", "Thanks a million.", "Appreciate it!", "Sorry for the trouble.",
-    "That would be great.", "I owe you one.", "You're a star.", "No hurry.", "Whenever you can.", "It can wait a little.", "I trust you.",
-    "Nothing else.", "Just that.", "That is all I need.", "Then I'm done.", "Good luck!", "Have a nice day.", "Best wishes.", "Kind regards.",
-    "Greetings.", "Till later.", "Love it.", "Hope that's clear.", "Is that possible?", "Would that work?", "Could you do that?", "Will you?",
-    "If you can.", "If possible.", "Let me know.", "Keep me posted.", "I'm listening.", "Ready?", "Come on!", "Hurry up.", "Quickly!", "Now!",
-    "Show it.", "Log it.", "Check it.", "Do it please.", "Record that.", "Look it up.", "Run it.", "Find it.", "List it.", "Open it.",
-    "Sounds good?", "You know the rest.", "As always.", "Like last time.", "For me.", "I insist.", "Why not.", "Let's go.", "So be it.",
-)  # fmt: skip
-
-
-def closing(rng: random.Random) -> str:
-    """A last remark that asks for nothing more: one of the above, or a short exclamation of any word."""
-    roll = rng.random()
-    if roll < 0.6:
-        return rng.choice(AFTER)
-    word = rng.choice((rng.choice(w.ADJECTIVES), rng.choice(w.NOUNS), rng.choice(w.VERBS), invented(rng)))
-    other = rng.choice((rng.choice(w.NOUNS), rng.choice(w.ADJECTIVES), "thanks", "work", "regards"))
-    text = rng.choice(
-        (
-            "{w}!",
-            "{w}.",
-            "{w} {o}!",
-            "{w} {o}.",
-            "So {w}!",
-            "Very {w}.",
-            "How {w}!",
-            "No {o}.",
-            "All {o}.",
-            "My {o} is {w}.",
-            "Much {o}.",
-            "Be {w}.",
-        )
-    )
-    text = text.replace("{w}", word).replace("{o}", other)
-    return text[0].upper() + text[1:]
-
-
-def aside(rng: random.Random) -> str:
-    """A remark that asks for nothing."""
-    return rng.choice(ASIDES).replace("{a}", rng.choice(w.ADJECTIVES)).replace("{n}", rng.choice(w.NOUNS))
 
 
 def make_request(rng: random.Random, tool: Tool, held: bool = False, bare: bool = False, noise: float = 0.3) -> Request:

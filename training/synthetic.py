@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass
 
 from training import words as w
+from training.catalogue.held_out import TOOLS as HELD_OUT
 from training.draws import invented
+from training.frames import compose_ask
 from training.lexicon import NOUN_GROUPS, VERB_GROUPS
-from training.naming import attach, mention, opaque_name, param_name, style_name
+from training.naming import opaque_name, param_name, style_name
 from training.tool import Field, Param, Tool, humanise
 from training.values import KINDS
 
@@ -18,26 +20,7 @@ DESCRIBE = (
     "{Verb} one {thing} and return the result.", "Tool that can {verb} a {thing}.", "{Verb} the given {thing}.",
     "{Verb} the {thing} with the given values.", "{Thing}: {verb} it.",
 )  # fmt: skip
-LEADS = (
-    "{Verb} the {thing}", "Please {verb} the {thing}", "Can you {verb} the {thing}", "I need to {verb} a {thing}", "{Verb} a {thing}",
-    "I'd like to {verb} the {thing}", "I want you to {verb} the {thing}", "Could you {verb} a {thing} for me", "{Verb} {thing}",
-    "Time to {verb} the {thing}", "Help me {verb} the {thing}", "Let's {verb} the {thing}", "We should {verb} the {thing}",
-    "{Thing}: {verb} it", "{Verb} my {thing}", "The {thing}, {verb} it", "Would you {verb} the {thing}", "Go and {verb} the {thing}",
-    "What is the {thing}", "{Thing}", "{Thing}, please", "I want the {thing}", "Which {thing} is it", "How about the {thing}",
-    "I have to {verb} some {thing}", "Someone should {verb} the {thing}", "What about the {thing}", "Any {thing}", "My {thing}",
-    "Which {thing} fits", "{Verb} it, the {thing}", "A {thing} is needed", "Which {thing} goes", "Where is the {thing}", "How is the {thing}",
-    "Does anyone {verb} a {thing}", "I'm after a {thing}", "What {thing} do I have", "{Verb} this", "{Verb} that for me", "How much {thing}",
-    "Is there a {thing}", "Give me the {thing}", "We want to {verb} a {thing}", "Is it possible to {verb} the {thing}",
-)  # fmt: skip
 PARAM_KINDS = tuple(name for name in KINDS if name not in ("weather", "reason", "boolean"))
-PLAIN = frozenset(("word", "product", "topic", "genre", "dish", "exercise", "room", "count", "small", "year"))
-"""Kinds whose values cannot be told without their parameter's name."""
-BARE = (
-    "{Thing} {first}: {verb} it", "{Thing} {first}", "{Thing} {first}: where is it", "{Verb} {thing} {first}", "{first}: {verb} this {thing}",
-    "{Thing} {first}: what now", "{Thing} {first}?", "What about {thing} {first}?", "{first}, {verb} that {thing}", "{Verb} {first}",
-    "{Thing} {first}: how is it", "{Thing} of {first}?", "{Thing} with {first}",
-)  # fmt: skip
-"""Requests that give the values alone."""
 FIELD_KINDS = (
     "id", "count", "amount", "decimal", "signed", "date", "time", "city", "person", "email", "phrase", "word", "percent", "status",
     "sentence", "path", "url", "place", "minutes", "year", "product",
@@ -51,6 +34,14 @@ PAIRS = (
     ("home", "away", "{a} against {b}"), ("first", "second", "{a} and {b}"), ("base", "other", "{a} with {b}"),
     ("departure", "arrival", "from {a} to {b}"), ("current", "next", "{a} to {b}"), ("left", "right", "{a} versus {b}"),
 )  # fmt: skip
+
+
+def plain_name(name: str) -> str:
+    """A name's letters alone, so that names of any style compare."""
+    return re.sub(r"[^a-z]", "", name.lower())
+
+
+HELD_NAMES = frozenset(plain_name(tool.name) for tool in HELD_OUT)
 
 
 def _draw_pair(rng: random.Random) -> tuple[tuple[Param, ...], str]:
@@ -120,7 +111,7 @@ def _draw_theme(rng: random.Random, near: Tool | None) -> Theme:
     verbs = rng.choice(VERB_GROUPS) if rng.random() < 0.75 else (rng.choice(w.VERBS),)
     things: tuple[str, ...] = rng.choice(NOUN_GROUPS)
     if rng.random() < 0.5:
-        noun = rng.choice(w.NOUNS) if rng.random() < 0.9 else invented(rng).lower()
+        noun = rng.choice(w.NOUNS) if rng.random() < 0.8 else invented(rng).lower()
         things = (
             f"{rng.choice(w.NOUNS if rng.random() < 0.5 else w.ADJECTIVES)} {noun}" if rng.random() < 0.5 else noun,
         )
@@ -136,13 +127,15 @@ def _draw_theme(rng: random.Random, near: Tool | None) -> Theme:
     return Theme(verbs, things)
 
 
-def _stray_noun(rng: random.Random) -> str:
-    """Often nothing, else a noun with a space before it: "the visa rules from ..."."""
-    return f" {rng.choice(w.NOUNS)}" if rng.random() < 0.35 else ""
-
-
 def invent_tool(rng: random.Random, near: Tool | None = None) -> Tool:
-    """A random tool; `near` makes it resemble another, to be told apart by reading."""
+    """A random tool, never one with a held-out tool's name; `near` makes it resemble another, to be told apart by reading."""
+    while True:
+        made = _invent(rng, near)
+        if plain_name(made.name) not in HELD_NAMES:
+            return made
+
+
+def _invent(rng: random.Random, near: Tool | None) -> Tool:
     theme = _draw_theme(rng, near)
     verb, thing = rng.choice(theme.verbs), rng.choice(theme.things)
     params = _draw_params(rng)
@@ -157,20 +150,8 @@ def invent_tool(rng: random.Random, near: Tool | None = None) -> Tool:
         text = text.replace("{Verb}", v.capitalize()).replace("{verb}", v)
         return text.replace("{thing}", t).replace("{Thing}", t[0].upper() + t[1:])
 
-    asks = []
-    for _ in range(3):
-        required = tuple(p for p in params if p.required and p not in pair)
-        if rng.random() < 0.4:
-            required = tuple(rng.sample(required, len(required)))
-        kinds = {p.kind for p in required}
-        bare = rng.random() < 0.15 and len(kinds) == len(required) and not kinds & PLAIN
-        if bare and required and rng.random() < 0.3:
-            asks.append(fill(rng.choice(BARE), 0.6).replace("{first}", " ".join("{" + p.name + "}" for p in required)))
-            continue
-        mentions = ["{" + p.name + "}" for p in required] if bare else [mention(rng, p) for p in required]
-        asks.append(
-            attach(rng, fill(rng.choice(LEADS), 0.6) + (f"{_stray_noun(rng)} {pair_said}" if pair else ""), mentions)
-        )
+    required = tuple(p for p in params if p.required)
+    asks = [compose_ask(rng, lambda text: fill(text, 0.6), required, pair, pair_said) for _ in range(3)]
     description = fill(rng.choice(DESCRIBE), 0.3)
     name = style_name(rng, re.sub(r"[^a-z ]", "", f"{verb} {thing}").split()[:4])
     roll = rng.random()

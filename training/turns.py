@@ -4,10 +4,12 @@
 
 from typing import Any
 
-from training.chatter import small_talk
+from training.catalogue import TRAINED
+from training.chatter import REFUSALS, small_talk
 from training.documents import ABSENT, ANSWERS, QUESTIONS, draw_fact
-from training.lexicon import disturb, reword
+from training.lexicon import disturb, reword, same_meaning
 from training.parallel import OPENERS, parallel
+from training.remarks import dress
 from training.request import Request, choose_ask, fill, incomplete, make_request, question, supply
 from training.scene import Scene, draw_result, finish, plain, wrap
 from training.tool import humanise
@@ -114,11 +116,12 @@ def chain(scene: Scene) -> None:
     ask = fill(choose_ask(rng, second_tool, scene.held), {**second.said, param.name: link})
     arguments = {p.name: second.arguments[p.name] for p in second_tool.params if p.required}
     joiner = rng.choice((" Then ", " After that, ", " Next, ", " Once you have it: "))
-    scene.user(
+    asked = (
         (first.text if first.text[-1] in ".?!" else first.text + ".")
         + joiner
         + (ask[0].lower() + ask[1:] if ask[0].isupper() and ask.split(" ", 1)[0].lower() in OPENERS else ask)
     )
+    scene.user(dress(rng, asked, scene.held, tuple(first.said.values())) if rng.random() < 0.5 else asked)
     scene.call(first)
     result = draw_result(rng, first)
     scene.results(wrap(rng, result))
@@ -157,6 +160,32 @@ def failure(scene: Scene) -> None:
     if rng.random() < 0.4:
         scene.user(rng.choice(("Try again.", "Please try once more.", "Again, please.", "Retry.", "Try it again")))
         finish(scene, [request])
+
+
+def unavailable(scene: Scene) -> None:
+    """A request for a tool that is not there; no word of it means what a word of a tool does."""
+    rng = scene.rng
+    there = {word for t in scene.tools for word in _content(f"{humanise(t.name)} {t.action}")}
+    for _ in range(10):
+        other = rng.choice(TRAINED)
+        if not there & _content(f"{humanise(other.name)} {other.action}"):
+            break
+    else:
+        return talk(scene)
+    scene.user(make_request(rng, other, noise=0.0).text)
+    scene.say(rng.choice(REFUSALS))
+    return None
+
+
+_EMPTY = frozenset(
+    ("a", "an", "the", "of", "for", "to", "my", "some", "find", "get", "check", "show", "look", "up", "list", "set", "make", "create", "add")
+)  # fmt: skip
+
+
+def _content(text: str) -> set[str]:
+    """The words that tell tools apart, and those of the same meaning."""
+    words = {word.strip(".,'s").lower() for word in text.split()} - _EMPTY
+    return words | {other for word in words for other in same_meaning(word)}
 
 
 def talk(scene: Scene) -> None:
@@ -198,5 +227,7 @@ def fact(scene: Scene) -> None:
     return None
 
 
-TURNS = ((single, 46), (parallel, 24), (chain, 7), (missing, 10), (failure, 3), (talk, 6), (fact, 6))
+TURNS = (
+    (single, 50), (parallel, 22), (chain, 6), (missing, 10), (failure, 3), (unavailable, 3), (talk, 6), (fact, 5)
+)  # fmt: skip
 """What may happen in a turn, and how often."""

@@ -12,7 +12,6 @@ from training.export import export, from_checkpoint
 from training.loss import block_mask
 from training.network import Context, Network, Shape
 from training.optimizer import orthogonalise
-from training.polish import main as polish_main
 from training.train import arguments, learning_rate, train
 
 TINY = Shape(vocab_size=6144, hidden_size=32, intermediate_size=48, num_hidden_layers=4, head_dim=32, num_attention_heads=2,
@@ -116,14 +115,3 @@ def test_the_rate_warms_up_and_cools_down() -> None:
 def test_an_orthogonalised_matrix_has_singular_values_near_one() -> None:
     values = torch.linalg.svdvals(orthogonalise(torch.randn(2, 48, 32)).float())
     assert values.min() > 0.5 and values.max() < 1.4
-
-
-def test_the_second_stage_runs_and_exports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    export(Network(Shape()), tmp_path / "begin")
-    options = ["--init", str(tmp_path / "begin/model.safetensors"), "--out", str(tmp_path / "end"), "--steps", "1"]
-    monkeypatch.setattr(sys, "argv", ["polish", *options, "--parts", "1", "--length", "1024", "--threads", "1"])
-    polish_main()
-    before, after = (load_file(tmp_path / name / "model.safetensors") for name in ("begin", "end"))
-    assert before.keys() == after.keys()
-    assert any(not torch.equal(before[name], after[name]) for name in before)

@@ -1,4 +1,4 @@
-"""The tools: twelve domains for training, and tools that are never trained on."""
+"""The tools: twelve domains that are trained on and evaluated, more that are only trained on, and some only evaluated."""
 
 from training.catalogue import (
     calendar,
@@ -14,6 +14,7 @@ from training.catalogue import (
     travel,
     weather,
 )
+from training.catalogue.extra import TOOLS as EXTRA
 from training.catalogue.held_out import TOOLS as HELD_OUT
 from training.catalogue.phrasings import PHRASINGS
 from training.tool import Tool, with_phrasings
@@ -25,4 +26,6 @@ KNOWN: tuple[Tool, ...] = tuple(
     for tool in module.TOOLS
 )
 
-__all__ = ["DOMAINS", "HELD_OUT", "KNOWN"]
+TRAINED: tuple[Tool, ...] = (*KNOWN, *EXTRA)
+
+__all__ = ["DOMAINS", "EXTRA", "HELD_OUT", "KNOWN", "TRAINED"]
