@@ -19,6 +19,7 @@ ROOMS = {
     "gate",
     "kernels",
     "model",
+    "native",
     "runner",
     "scheduler",
     "server",

@@ -5,6 +5,7 @@ from typing import Literal
 
 from isotherm.core.constants import BLOCK
 from isotherm.core.errors import ConfigError
+from isotherm.core.numerics import NativeConfig, Numerics
 
 DType = Literal["auto", "bfloat16", "float32"]
 Provider = Literal["auto", "c", "torch"]
@@ -67,9 +68,31 @@ class SchedulerConfig:
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
-    """Everything the engine needs to know. trace: a folder for a trace of each request; "" for none."""
+    """Everything the engine needs to know. trace: a folder for a trace of each request; "" for none.
+
+    native: the switches of numerics "native", which is always in bfloat16 and has kernels of its own.
+    """
 
     model: ModelConfig = field(default_factory=ModelConfig)
     cache: CacheConfig = field(default_factory=CacheConfig)
     scheduler: SchedulerConfig = field(default_factory=SchedulerConfig)
     trace: str = ""
+    numerics: Numerics = "exact"
+    native: NativeConfig = field(default_factory=NativeConfig)
+
+    def __post_init__(self) -> None:
+        if self.numerics == "exact":
+            self.native.check_unused()
+            return
+        if self.numerics != "native":
+            raise ConfigError("numerics", f"must be exact or native, got {self.numerics!r}")
+        if self.model.dtype == "float32":
+            raise ConfigError("dtype", "numerics=native is always in bfloat16")
+        if self.model.kernels != "auto":
+            raise ConfigError("kernels", "numerics=native has kernels of its own: leave it at auto")
+        grid, seqs, budget = self.native.grid, self.scheduler.max_num_seqs, self.scheduler.max_num_batched_tokens
+        if grid and budget < grid + seqs:
+            raise ConfigError(
+                "max_num_batched_tokens",
+                f"must be at least native_grid + max_num_seqs = {grid + seqs}, so that no prefill waits for ever; got {budget}",
+            )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 class EngineInfo:
     """Fixed at load. build: the fingerprint of everything that decides bits. blocks, slots: capacities.
 
-    snapshot_interval: the layout's, so that a client can compute which hits to expect.
+    snapshot_interval: the layout's, so that a client can compute which hits to expect. numerics: "exact" or "native".
     """
 
     max_model_len: int
@@ -17,6 +17,7 @@ class EngineInfo:
     snapshot_interval: int
     prefix_caching: bool
     build: dict[str, str] = field(default_factory=dict)
+    numerics: str = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,9 @@ class EngineStats:
 
     cache_queries, cache_hits: prompt tokens looked up, and skipped. matched: requests whose first block the cache held.
     restored: requests that skipped tokens. declined: requests that matched or asked and skipped nothing, by reason
-    ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled"). skipped_snapshots: snapshots that a
-    prompt should have kept and for which no slot could be had.
+    ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled", "not_restored"). skipped_snapshots:
+    snapshots that a prompt should have kept and for which no slot could be had. states_restored, states_restored_equal: with
+    native numerics, states that a hit began from, and those of them that had the bytes that were saved.
     """
 
     running: int = 0
@@ -45,3 +47,5 @@ class EngineStats:
     evicted_snapshots: int = 0
     passes: int = 0
     skipped_snapshots: int = 0
+    states_restored: int = 0
+    states_restored_equal: int = 0

@@ -2,22 +2,20 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-from isotherm.cache import PrefixCache
 from isotherm.core.config import EngineConfig
 from isotherm.core.errors import RequestError
-from isotherm.core.layout import Layout
 from isotherm.core.request import Output, Request
 from isotherm.core.stats import EngineInfo, EngineStats
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.fingerprint import build_fingerprint, weights_hash
+from isotherm.engine.numerics import CheckedRunner, cache_for, kernels_for, runner_for
 from isotherm.engine.tracing import Tracer
-from isotherm.kernels.load import load_kernels
 from isotherm.model.hf_config import read_spec
 from isotherm.model.load import context_length, load_decoder
 from isotherm.runner.capacity import Floor, plan_capacity
-from isotherm.runner.runner import Runner
 from isotherm.scheduler.limits import minimum_blocks, minimum_slots
 from isotherm.scheduler.scheduler import Scheduler
 
@@ -29,7 +27,7 @@ class Engine:
     """
 
     def __init__(self, config: EngineConfig, folder: Path, vocabulary: Vocabulary):
-        kernels = load_kernels(config.model.kernels, config.model.dtype, config.model.threads)
+        kernels = kernels_for(config)
         spec = read_spec(folder)
         max_model_len = context_length(spec, config.model.max_model_len)
         limits = config.scheduler
@@ -37,11 +35,9 @@ class Engine:
         capacity = plan_capacity(spec, kernels, config.cache, limits.max_num_seqs, floor, available_memory())
         with ThreadPoolExecutor(1) as pool:
             hashing = pool.submit(weights_hash, folder)
-            self.runner = Runner(load_decoder(folder, kernels, max_model_len), capacity)
+            self.runner = runner_for(config, load_decoder(folder, kernels, max_model_len), capacity)
             weights = hashing.result()
-        caching = config.cache.enable_prefix_caching
-        self.cache = PrefixCache(capacity.blocks - 1, capacity.slots - 1, enabled=caching)
-        layout = Layout(snapshot_interval=config.cache.snapshot_interval)
+        self.cache, layout = cache_for(config, capacity.blocks - 1, capacity.slots - 1)
         self.scheduler = Scheduler(limits, self.cache, layout, vocabulary, max_model_len)
         self.info = EngineInfo(
             max_model_len=max_model_len,
@@ -49,8 +45,9 @@ class Engine:
             blocks=capacity.blocks - 1,
             slots=capacity.slots - 1,
             snapshot_interval=layout.snapshot_interval,
-            prefix_caching=caching,
+            prefix_caching=self.cache.enabled,
             build=build_fingerprint(kernels, weights),
+            numerics=config.numerics,
         )
         self.tracer = Tracer(Path(config.trace), self.runner, self.info.build) if config.trace else None
 
@@ -97,7 +94,11 @@ class Engine:
 
     def stats(self) -> EngineStats:
         """Gauges and counters."""
-        return self.scheduler.stats()
+        stats = self.scheduler.stats()
+        if isinstance(self.runner, CheckedRunner):
+            checksums = self.runner.checksums
+            return replace(stats, states_restored=checksums.restored, states_restored_equal=checksums.equal)
+        return stats
 
 
 def available_memory() -> int:

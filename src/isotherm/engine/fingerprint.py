@@ -21,6 +21,10 @@ def weights_hash(folder: Path) -> str:
 
 def build_fingerprint(kernels: Kernels, weights: str) -> dict[str, str]:
     """Two engines with equal fingerprints give equal bits; `id` is a digest of the rest."""
-    parts = {"isotherm": VERSION, "torch": torch.__version__} | kernels.fingerprint() | {"weights": weights}
+    parts = (
+        {"isotherm": VERSION, "numerics": "exact", "torch": torch.__version__}
+        | kernels.fingerprint()
+        | {"weights": weights}
+    )
     text = "\n".join(f"{name}={value}" for name, value in sorted(parts.items()))
     return {"id": hashlib.sha256(text.encode()).hexdigest()[:16]} | parts

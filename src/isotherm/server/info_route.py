@@ -52,6 +52,7 @@ def info_routes(service: Service) -> APIRouter:
             {
                 "version": VERSION,
                 "build": info.build,
+                "numerics": info.numerics,
                 "fingerprint": service.fingerprint,
                 "block_size": BLOCK,
                 "snapshot_interval": info.snapshot_interval,

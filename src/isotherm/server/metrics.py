@@ -41,6 +41,8 @@ class EngineCollector(Collector):
             ("prefix_cache_restored", "Requests that skipped tokens.", s.restored),
             ("prefix_cache_evicted_blocks", "Blocks evicted.", s.evicted_blocks),
             ("prefix_cache_evicted_snapshots", "Snapshots evicted.", s.evicted_snapshots),
+            ("states_restored", "States that a hit began from (numerics=native).", s.states_restored),
+            ("states_restored_equal", "Of these, those with the bytes that were saved.", s.states_restored_equal),
         ):
             family = CounterMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
             family.add_metric((self._model,), value)

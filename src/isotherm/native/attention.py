@@ -1,0 +1,52 @@
+"""Attention by torch's scaled_dot_product_attention over gathered blocks."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from isotherm.core.constants import BLOCK, blocks_for
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.segments import SegmentView, segment_views
+from isotherm.kernels.state import KVShape, KVStore
+from isotherm.native.linear import DTYPE
+
+
+def kv_store(shape: KVShape, blocks: int) -> KVStore:
+    """k and v [blocks, 64, H, D]."""
+    size = (blocks, BLOCK, shape.heads, shape.dim)
+    return KVStore(shape, torch.empty(size, dtype=DTYPE), torch.empty(size, dtype=DTYPE))
+
+
+def write_kv(batch: Batch, k: Tensor, v: Tensor, store: KVStore) -> None:
+    """k, v [M, H*D] into their blocks, but for the rows of a replay that does not write again."""
+    replays = batch.replays or (None,) * batch.segments
+    for view, replay in zip(segment_views(batch), replays, strict=True):
+        first = view.start if replay is None or replay.rewrites else min(max(view.start, replay.until), view.end)
+        rows = slice(view.row + first - view.start, view.row + view.end - view.start)
+        positions = torch.arange(first, view.end)
+        places = torch.tensor(view.blocks)[positions // BLOCK], positions % BLOCK
+        for kept, new in ((store.k, k), (store.v, v)):
+            kept[places] = new[rows].reshape(-1, store.shape.heads, store.shape.dim)
+
+
+def attention(batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
+    """q [M, Hq*D] -> [M, Hq*D], segment by segment."""
+    out = torch.empty(q.shape, dtype=q.dtype)
+    for view in segment_views(batch):
+        rows = slice(view.row, view.row + view.end - view.start)
+        queries = q[rows].reshape(view.end - view.start, -1, store.shape.dim)
+        out[rows] = _segment(queries, view, store, scale).reshape(view.end - view.start, -1)
+    return out
+
+
+def _segment(q: Tensor, view: SegmentView, store: KVStore, scale: float) -> Tensor:
+    """q [n, Hq, D] -> [n, Hq, D]."""
+    blocks = torch.tensor(view.blocks[: blocks_for(view.end)])
+    k, v = (kept[blocks].flatten(0, 1)[: view.end].transpose(0, 1)[None] for kept in (store.k, store.v))
+    rows, alone = q.shape[0], q.shape[0] == 1
+    mask = None if alone or not view.start else torch.ones(rows, view.end, dtype=torch.bool).tril(view.start)
+    causal = mask is None and not alone
+    out = functional.scaled_dot_product_attention(
+        q.transpose(0, 1)[None], k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=True
+    )
+    return out[0].transpose(0, 1)
