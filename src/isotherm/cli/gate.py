@@ -27,31 +27,66 @@ def gate(
     model: Annotated[str, typer.Option(help="A checkpoint to gate; the embedded model when left out.")] = "",
     battery: Annotated[str, typer.Option(help="Batteries, comma-separated: a, b, or JSONL files.")] = "a,b",
     full: Annotated[bool, typer.Option("--full", help="Add token budgets of 64 and 500, off and on.")] = False,
+    concurrency: Annotated[
+        int, typer.Option(min=0, help="Also N requests at once, off and on; 0 for 8, and for none by URL or command.")
+    ] = 0,
+    repeat: Annotated[int, typer.Option(min=1, help="Send the battery N times to every arm's server.")] = 1,
+    pressure: Annotated[
+        int, typer.Option(min=0, help="Also an arm with N long requests between turns, so that the cache must evict.")
+    ] = 0,
     kernels: options.KernelsName = "auto",
     dtype: options.DTypeName = "auto",
     threads: options.Threads = 0,
     tool_call_parser: Annotated[str, typer.Option(help="qwen3_coder or hermes.")] = "qwen3_coder",
+    serve_args: Annotated[str, typer.Option(help="More flags for the server of ours, as one text.")] = "",
+    off: Annotated[str, typer.Option(metavar="URL", help="A server with caching off, instead of ours.")] = "",
+    on: Annotated[str, typer.Option(metavar="URL", help="The same with caching on.")] = "",
+    off_cmd: Annotated[str, typer.Option(metavar="CMD", help="Launches it; {port} in it becomes a free port.")] = "",
+    on_cmd: Annotated[str, typer.Option(metavar="CMD", help="The same with caching on.")] = "",
+    arms: Annotated[
+        str, typer.Option(metavar="FILE", help="A TOML file of named arms, instead of --off and --on.")
+    ] = "",
+    model_name: Annotated[
+        str,
+        typer.Option("--model-name", "--served-model-name", help="The model to ask for; the one listed when left out."),
+    ] = "",
+    api_key: Annotated[
+        str,
+        typer.Option(envvar=["ISOTHERM_GATE_API_KEY", "OPENAI_API_KEY"], help="The servers' key."),
+    ] = "",
+    extra_body: Annotated[str, typer.Option(metavar="JSON", help="Added to every chat request.")] = "",
+    extra_header: Annotated[
+        list[str] | None, typer.Option(metavar="NAME:VALUE", help="Added to every request.")
+    ] = None,
+    start_timeout: Annotated[float, typer.Option(help="Seconds to become healthy.")] = 180.0,
+    request_timeout: Annotated[float, typer.Option(help="Seconds for a response.")] = 300.0,
     json_file: options.Json = None,
     next_steps: Annotated[bool, typer.Option("--next-steps", help="End with commands to try.", hidden=True)] = False,
 ) -> None:
     """Compare caching on, batching and rescoring with caching off, bit by bit. Exit code 0 green, 1 red, 2 not carried out."""
     from rich.console import Console
 
-    from isotherm.gate.arms import arms_for
-    from isotherm.gate.config import GateConfig
+    from isotherm.gate.plan import ArmOptions
+    from isotherm.gate.request import GateRequest
     from isotherm.gate.run import run_gate
     from isotherm.gate.terminal import TerminalObserver, print_report
 
     console = Console(highlight=False)
-    serve_args = ("--kernels", kernels, "--dtype", dtype, "--threads", str(threads))
-    config = GateConfig(
+    request = GateRequest(
+        arms=ArmOptions(off, on, off_cmd, on_cmd, arms, concurrency, repeat, pressure, full),
         model=model,
-        batteries=tuple(name.strip() for name in battery.split(",") if name.strip()),
-        arms=arms_for(full),
+        battery=battery,
         serve_args=serve_args,
+        serve_options=("--kernels", kernels, "--dtype", dtype, "--threads", str(threads)),
         tool_call_parser=tool_call_parser,
+        model_name=model_name,
+        api_key=api_key,
+        extra_body=extra_body,
+        extra_headers=tuple(extra_header or ()),
+        start_timeout_s=start_timeout,
+        request_timeout_s=request_timeout,
     )
-    report = run_gate(config, TerminalObserver(console))
+    report = run_gate(request.config(), TerminalObserver(console))
     print_report(report, console)
     if json_file:
         Path(json_file).write_text(json.dumps(report.to_record(), indent=1) + "\n", encoding="utf-8")

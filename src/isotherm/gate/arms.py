@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 CONCURRENCY = 8
+PORT = "{port}"
+"""In a launch command and its URL: a free port."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,13 @@
 """Where an arm's server is: started for it, or up already."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from isotherm.gate.arms import Arm, Launch, Url
+from isotherm.gate.arm_rules import log_name
+from isotherm.gate.arms import PORT, Arm, Launch, Url
 from isotherm.gate.config import GateConfig
 from isotherm.gate.process import free_port, running_server
-
-PORT = "{port}"
 
 
 @contextmanager
@@ -18,7 +16,7 @@ def serving(config: GateConfig, arm: Arm, logs: Path) -> Iterator[str]:
     if isinstance(arm.target, Url):
         yield arm.target.base_url
         return
-    log = logs / (re.sub(r"\W+", "-", arm.name) + ".log")
+    log = logs / log_name(arm)
     port = free_port()
     if arm.target is None:
         with running_server(config.command(arm, port), port, log, config.start_timeout_s) as url:
