@@ -16,6 +16,7 @@ ROOMS = {
     "core",
     "engine",
     "evaluate",
+    "fuzz",
     "gate",
     "kernels",
     "model",

@@ -1,6 +1,6 @@
 """The prefix cache: what of a prompt need not be computed again. Policy: docs/cache-policy.md."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from isotherm.cache.content import Content
@@ -127,6 +127,14 @@ class PrefixCache:
     def withdraw(self, namespace: Namespace, tokens: tuple[int, ...]) -> None:
         """Forget what is kept of these tokens, as far as nobody holds it: it is suspect."""
         self._content.withdraw(self._content.tree.path(namespace, tokens, len(tokens) // BLOCK * BLOCK))
+
+    def published(self) -> Iterator[tuple[tuple[int, ...], int, int]]:
+        """(tokens from position 0 to a block's end, block, slot or ZERO_SLOT) of everything kept, parents first; for audits."""
+        prefixes: dict[Node, tuple[int, ...]] = {}
+        for node in self._content.tree.nodes():
+            before = prefixes.get(node.parent, ()) if node.parent is not None else ()
+            prefixes[node] = before + node.tokens
+            yield prefixes[node], node.block, node.slot
 
     def check(self, held_blocks: Iterable[int] | None = None, held_slots: Iterable[int] | None = None) -> None:
         """Assert every invariant; for tests, after each step. The arguments list every reference that holders have."""

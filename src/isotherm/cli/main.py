@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from isotherm.cli import bench, chat, checkpoint, doctor, evaluate, gate, generate, serve, trace
+from isotherm.cli import bench, chat, checkpoint, doctor, evaluate, fuzz, gate, generate, serve, trace
+from isotherm.cli.native_options import GroupedCommand
 from isotherm.core.errors import IsothermError
 from isotherm.core.version import VERSION
 
@@ -18,11 +19,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(cls=serve.PastedCommand)(serve.serve)
-app.command()(chat.chat)
-app.command()(generate.generate)
+app.command(cls=GroupedCommand)(chat.chat)
+app.command(cls=GroupedCommand)(generate.generate)
 app.command()(gate.gate)
 app.command()(bench.bench)
 app.command("eval")(evaluate.evaluate)
+app.command()(fuzz.fuzz)
 app.command()(doctor.doctor)
 app.add_typer(checkpoint.app, name="checkpoint")
 app.add_typer(trace.app, name="trace")

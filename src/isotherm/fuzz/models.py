@@ -1,0 +1,29 @@
+"""Which models are fuzzed: the one named, or every kind there is."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from isotherm.core.config import DType, Provider
+from isotherm.fuzz.run import LONGEST
+from isotherm.fuzz.subject import Model, open_model
+from isotherm.model.source import EMBEDDED, locate
+from isotherm.model.tiny import Kind, write_tiny
+
+EVERY_KIND = (*get_args(Kind), "embedded")
+
+
+def open_models(model: str, kernels: Provider, dtype: DType, kinds: Sequence[str] = EVERY_KIND) -> list[Model]:
+    """`model`: a folder or hub id; "" for one model of each of `kinds`, random weights but for the embedded one."""
+    if model:
+        return [open_model(model, locate(model), LONGEST, kernels, dtype)]
+    return [open_kind(kind, kernels, dtype) for kind in kinds]
+
+
+def open_kind(kind: str, kernels: Provider, dtype: DType) -> Model:
+    """A tiny random model of this kind, or the embedded one."""
+    if kind == "embedded":
+        return open_model(kind, EMBEDDED, LONGEST, kernels, dtype)
+    with tempfile.TemporaryDirectory() as folder:
+        return open_model(kind, write_tiny(kind, Path(folder)).folder, LONGEST, kernels, dtype)

@@ -1,0 +1,87 @@
+"""A campaign: script after script until the time is up, the failing ones made small and written down."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from isotherm.fuzz.compare import Verdict, judge
+from isotherm.fuzz.draw import draw
+from isotherm.fuzz.script import Script
+from isotherm.fuzz.shrink import shrink
+from isotherm.fuzz.subject import Model
+
+LONGEST = 704
+"""Tokens that a fuzzed engine serves: eleven blocks, so that the tiniest pool is tiny."""
+
+MOST_FAILURES = 5
+
+
+@dataclass(slots=True)
+class Tally:
+    """A campaign so far. next: the number of the next script. failures: (model, script as JSON, what failed)."""
+
+    seed: int
+    next: int = 0
+    requests: int = 0
+    comparisons: int = 0
+    cached_tokens: int = 0
+    seconds: float = 0.0
+    failures: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, verdict: Verdict) -> None:
+        """Count one script's."""
+        self.next += 1
+        self.requests += verdict.requests
+        self.comparisons += verdict.comparisons
+        self.cached_tokens += verdict.cached_tokens
+
+    def to_record(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        names = ("seed", "next", "requests", "comparisons", "cached_tokens", "seconds", "failures")
+        record = {name: getattr(self, name) for name in names} | {"scripts": self.next}
+        return record | {"failures": len(self.failures), "failed": self.failures}
+
+
+def resumed(record: dict[str, Any]) -> Tally:
+    """The tally that `to_record` wrote."""
+    names = ("seed", "next", "requests", "comparisons", "cached_tokens", "seconds")
+    return Tally(**{name: record[name] for name in names}, failures=list(record["failed"]))
+
+
+def fuzz(models: Sequence[Model], tally: Tally, minutes: float, told: Callable[[Tally], None] = lambda _: None) -> None:
+    """Add to `tally` until the minutes are over or MOST_FAILURES scripts have failed; the models take turns."""
+    before, start = tally.seconds, time.monotonic()
+    while time.monotonic() - start < 60 * minutes and len(tally.failures) < MOST_FAILURES:
+        model = models[tally.next % len(models)]
+        script = draw(script_seed(tally.seed, tally.next), model.longest, model.decoder.spec.vocab_size)
+        verdict = judge(model, script)
+        tally.add(verdict)
+        if verdict.failures:
+            tally.failures.append(_failure(model, script, verdict))
+        tally.seconds = before + time.monotonic() - start
+        told(tally)
+
+
+def script_seed(seed: int, number: int) -> int:
+    """The seed of a campaign's script."""
+    return seed * 1_000_003 + number
+
+
+def _failure(model: Model, script: Script, verdict: Verdict) -> dict[str, Any]:
+    smallest = shrink(script, lambda smaller: bool(judge(model, smaller).failures))
+    what = judge(model, smallest).failures or verdict.failures
+    return {"model": model.name, "script": json.loads(smallest.to_json()), "what": list(what), "seed": script.seed}
+
+
+def write_failures(tally: Tally, folder: Path) -> list[Path]:
+    """Each failing script as a file that tests/fuzz replays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for failure in tally.failures:
+        path = folder / f"{failure['model']}-{failure['seed']}.json"
+        path.write_text(json.dumps(failure, indent=1) + "\n", encoding="utf-8")
+        paths.append(path)
+    return paths

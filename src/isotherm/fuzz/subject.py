@@ -1,0 +1,137 @@
+"""The engine under test: scheduler, cache and runner put together around a model that is loaded once."""
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+
+from isotherm.cache import PrefixCache
+from isotherm.cache.observer import Kind
+from isotherm.core.config import CacheConfig, DType, Provider, SchedulerConfig
+from isotherm.core.layout import Layout
+from isotherm.core.request import Output, Request
+from isotherm.core.vocabulary import Vocabulary
+from isotherm.fuzz.script import Setting
+from isotherm.kernels.load import load_kernels, with_threads
+from isotherm.model.decoder import Decoder
+from isotherm.model.load import load_decoder
+from isotherm.model.state import ModelState
+from isotherm.runner.capacity import Floor, plan_capacity
+from isotherm.runner.runner import Runner
+from isotherm.scheduler.limits import minimum_blocks, minimum_slots
+from isotherm.scheduler.scheduler import Scheduler
+from isotherm.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A loaded checkpoint. longest: the most tokens a sequence may have here; small, so that pools can be."""
+
+    name: str
+    decoder: Decoder
+    vocabulary: Vocabulary
+    longest: int
+
+
+def open_model(name: str, folder: Path, longest: int, kernels: Provider, dtype: DType) -> Model:
+    """Raises ConfigError or CheckpointError."""
+    decoder = load_decoder(folder, load_kernels(kernels, dtype, 1), longest)
+    return Model(name, decoder, Tokenizer.load(folder).vocabulary, longest)
+
+
+@dataclass(slots=True)
+class Audit:
+    """Hears of what the cache frees and of what it holds twice. wrong: what was not as it should be."""
+
+    state: ModelState
+    compared: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def duplicate(self, kind: Kind, kept: int, duplicate: int) -> None:
+        """Two computations of one thing: every byte must be the same."""
+        for name, tensor in self._tensors(kind).items():
+            self.compared += 1
+            if digest(tensor[kept]) != digest(tensor[duplicate]):
+                self.wrong.append(f"two copies of one {kind} differ in {name}")
+
+    def freed(self, kind: Kind, identity: int) -> None:
+        """Nobody may read it any more: NaN, so that it shows."""
+        for tensor in self._tensors(kind).values():
+            tensor[identity] = float("nan")
+
+    def _tensors(self, kind: Kind) -> dict[str, torch.Tensor]:
+        return self.state.by_block() if kind == "block" else self.state.by_slot()
+
+
+class Subject:
+    """A fresh engine whose memory is NaN until it is written and again once it is freed."""
+
+    def __init__(self, model: Model, setting: Setting):
+        self.model = model
+        kernels = with_threads(model.decoder.kernels, setting.threads)
+        decoder = replace(model.decoder, kernels=kernels)
+        limits = SchedulerConfig(setting.seqs, setting.budget, max_waiting=1 << 20)
+        floor = Floor(minimum_blocks(model.longest), 2)
+        config = CacheConfig(
+            setting.caching,
+            blocks=floor.blocks + setting.spare_blocks,
+            slots=max(2, min(setting.slots, 4 * minimum_slots(setting.seqs))),
+        )
+        capacity = plan_capacity(decoder.spec, kernels, config, setting.seqs, floor, 0)
+        self.runner = Runner(decoder, capacity)
+        poison(self.runner.state)
+        self.audit = Audit(self.runner.state)
+        self.cache = PrefixCache(capacity.blocks - 1, capacity.slots - 1, enabled=setting.caching, observer=self.audit)
+        self.scheduler = Scheduler(
+            limits, self.cache, Layout(setting.snapshot_interval), model.vocabulary, model.longest
+        )
+
+    def add(self, request: Request) -> None:
+        """Queue a request."""
+        self.scheduler.add(request)
+
+    def cancel(self, request_id: str) -> None:
+        """End a request, if it is still there."""
+        self.scheduler.cancel(request_id)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a step would do anything."""
+        return self.scheduler.has_work
+
+    def step(self) -> list[Output]:
+        """One pass, and every invariant of scheduler and cache checked before and after it. Raises AssertionError."""
+        plan = self.scheduler.schedule()
+        self.scheduler.check()
+        outputs = self.scheduler.idle() if plan is None else self.scheduler.complete(plan, self.runner.run(plan))
+        self.scheduler.check()
+        return outputs
+
+    def published(self) -> dict[tuple[int, ...], dict[str, str]]:
+        """Digests of every published block and snapshot, by the tokens that lead to its end."""
+        found: dict[tuple[int, ...], dict[str, str]] = {}
+        state = self.runner.state
+        for tokens, block, slot in self.cache.published():
+            found.setdefault(tokens, {}).update(digests("block", state.by_block(), block))
+            if slot:
+                found[tokens].update(digests("slot", state.by_slot(), slot))
+        return found
+
+
+def poison(state: ModelState) -> None:
+    """Fill every block, slot and lane with NaN, the zero slot apart."""
+    for tensor in (*state.by_block().values(), *state.by_lane().values()):
+        tensor.fill_(float("nan"))
+    for tensor in state.by_slot().values():
+        tensor[1:] = float("nan")
+
+
+def digests(kind: str, tensors: dict[str, torch.Tensor], identity: int) -> dict[str, str]:
+    """A digest a tensor, of its part `identity`."""
+    return {f"{kind} {name}": digest(tensor[identity]) for name, tensor in tensors.items()}
+
+
+def digest(tensor: torch.Tensor) -> str:
+    """Of a tensor's bytes."""
+    return hashlib.blake2b(tensor.contiguous().view(torch.uint8).numpy().tobytes(), digest_size=16).hexdigest()

@@ -1,0 +1,115 @@
+"""The fuzzer finds what is broken, makes it small, and finds nothing in what is not."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from isotherm.cli.main import app
+from isotherm.fuzz.compare import judge
+from isotherm.fuzz.draw import draw
+from isotherm.fuzz.models import EVERY_KIND, open_kind
+from isotherm.fuzz.run import Tally, fuzz, resumed, write_failures
+from isotherm.fuzz.script import Script, script_from
+from isotherm.fuzz.shrink import shrink
+from isotherm.kernels.c_provider import CKernels
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return open_kind("qwen3_5", "c", "float32")
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_a_short_campaign_finds_nothing(kind: str) -> None:
+    opened = open_kind(kind, "auto", "auto")
+    verdicts = [judge(opened, draw(number, opened.longest, opened.decoder.spec.vocab_size)) for number in range(3)]
+    assert [verdict.failures for verdict in verdicts] == [()] * 3
+    assert sum(verdict.comparisons for verdict in verdicts) > 1000
+
+
+def test_hits_preemptions_and_cancellations_are_among_what_is_drawn(model) -> None:
+    scripts = [draw(number, model.longest, 6144) for number in range(40)]
+    asks = [ask for script in scripts for ask in script.asks]
+    assert any(ask.cancel_after for ask in asks) and any(ask.sampling.prompt_logprobs for ask in asks)
+    assert any(script.setting.spare_blocks == 0 and script.setting.slots == 2 for script in scripts)
+    assert sum(judge(model, script).cached_tokens for script in scripts[:4]) > 0
+
+
+def test_a_script_survives_being_written_down() -> None:
+    script = draw(11, 704, 512)
+    assert script_from(script.to_json()) == script
+
+
+def test_the_same_seed_gives_the_same_tally(model) -> None:
+    def first(scripts: int) -> tuple[int, int]:
+        verdicts = [judge(model, draw(number, model.longest, 6144)) for number in range(scripts)]
+        return sum(v.requests for v in verdicts), sum(v.comparisons for v in verdicts)
+
+    assert first(2) == first(2)
+
+
+def broken_decode(patch: pytest.MonkeyPatch) -> None:
+    """A pass of one row sums its linears in another order."""
+    true = CKernels.linear
+
+    def linear(self, x, weight, residual=None):
+        if x.shape[0] != 1:
+            return true(self, x, weight, residual)
+        front, back = x.clone(), x.clone()
+        front[:, x.shape[1] // 2 :] = 0
+        back[:, : x.shape[1] // 2] = 0
+        return true(self, front, weight, true(self, back, weight, residual))
+
+    patch.setattr(CKernels, "linear", linear)
+
+
+def test_a_broken_kernel_is_found_and_its_script_made_small(model, monkeypatch, tmp_path) -> None:
+    broken_decode(monkeypatch)
+    number, script = next(
+        (number, script) for number in range(20) if judge(model, script := draw(number, model.longest, 6144)).failures
+    )
+    small = shrink(script, lambda smaller: bool(judge(model, smaller).failures), tries=60)
+    assert len(small.asks) < len(script.asks) and judge(model, small).failures
+    tally = Tally(number, failures=[{"model": "qwen3_5", "script": json.loads(small.to_json()), "seed": 1, "what": []}])
+    (path,) = write_failures(tally, tmp_path)
+    assert script_from(json.dumps(json.loads(path.read_text())["script"])) == small
+
+
+def test_a_campaign_stops_at_its_time_and_can_be_taken_up_again(model) -> None:
+    tally = Tally(3)
+    fuzz([model], tally, 0.02)
+    done = tally.next
+    again = resumed(json.loads(json.dumps(tally.to_record())))
+    fuzz([model], again, 0.02)
+    assert done >= 1 and again.next > done and again.requests > tally.requests and not again.failures
+
+
+def test_a_lost_request_is_a_failure(model, monkeypatch) -> None:
+    from isotherm.scheduler.scheduler import Scheduler
+
+    true = Scheduler.complete
+    monkeypatch.setattr(Scheduler, "complete", lambda self, plan, result: true(self, plan, result)[:-1])
+    script = replace(draw(1, model.longest, 6144))
+    assert judge(model, Script(1, script.setting, script.asks[:2])).failures
+
+
+def test_the_command_counts_what_it_did(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    command = ["fuzz", "--minutes", "0.02", "--json", str(told), "--failures", str(tmp_path / "failures")]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    record = json.loads(told.read_text())
+    assert record["requests"] > 0 and record["comparisons"] > 0 and record["failures"] == 0
+    assert CliRunner().invoke(app, [*command, "--resume"]).exit_code == 0
+    assert json.loads(told.read_text())["requests"] > record["requests"]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_what_once_failed_is_mended(path: Path) -> None:
+    record = json.loads(path.read_text())
+    opened = open_kind(record["model"], "auto", "auto")
+    assert judge(opened, script_from(json.dumps(record["script"]))).failures == ()
