@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from isotherm.cli import options
+from isotherm.cli.native_options import Chosen, takes_numerics
 
 WEATHER = {
     "type": "function",
@@ -30,7 +31,10 @@ def get_weather(arguments: dict[str, Any]) -> dict[str, Any]:
     return {"city": city, "temperature_c": dice // 5 % 40 - 10, "conditions": sky}
 
 
+@takes_numerics
 def chat(
+    *,
+    numerics: Chosen,
     model: options.Model = "",
     revision: options.Revision = None,
     system: Annotated[str | None, typer.Option(help="A system message.")] = None,
@@ -53,6 +57,8 @@ def chat(
             dtype=options.dtype_of(dtype),
             kernels=options.provider_of(kernels),
             threads=threads,
+            numerics=numerics.numerics,
+            native=numerics.native,
             trace=trace,
         )
     params = SamplingParams(temperature=temperature, max_tokens=max_tokens)

@@ -8,9 +8,13 @@ from typing import Annotated
 import typer
 
 from isotherm.cli import options
+from isotherm.cli.native_options import Chosen, takes_numerics
 
 
+@takes_numerics
 def generate(
+    *,
+    numerics: Chosen,
     model: options.Model = "",
     prompt: Annotated[str, typer.Option("--prompt", "-p", help="Text to continue; - reads standard input.")] = "-",
     chat: Annotated[bool, typer.Option("--chat", help="Send the prompt as a user message.")] = False,
@@ -37,6 +41,8 @@ def generate(
             threads=threads,
             max_model_len=options.count("max_model_len", max_model_len),
             trace=trace,
+            numerics=numerics.numerics,
+            native=numerics.native,
         )
     text = sys.stdin.read() if prompt == "-" else prompt
     params = SamplingParams(temperature=temperature, max_tokens=max_tokens, seed=seed)

@@ -9,6 +9,7 @@ from typing import Annotated, cast, get_args
 
 import typer
 
+from isotherm.cli.native_options import EXACT, Chosen
 from isotherm.core.config import CacheConfig, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig
 from isotherm.core.errors import ConfigError
 
@@ -87,6 +88,7 @@ def engine_config(
     max_num_seqs: int,
     max_num_batched_tokens: int,
     trace: str = "",
+    numerics: Chosen = EXACT,
 ) -> EngineConfig:
     """The engine's configuration from what was typed. Raises ConfigError naming the option."""
     return EngineConfig(
@@ -104,6 +106,8 @@ def engine_config(
         ),
         SchedulerConfig(max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens),
         trace,
+        numerics.numerics,
+        numerics.native,
     )
 
 

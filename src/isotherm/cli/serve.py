@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from isotherm.cli import options
+from isotherm.cli.native_options import Chosen, GroupedCommand, takes_numerics
 from isotherm.cli.vllm_flags import adopt
 
 
-class PastedCommand(TyperCommand):
+class PastedCommand(GroupedCommand):
     """Reads vLLM's command lines too, before our own options are looked for."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -22,7 +22,10 @@ class PastedCommand(TyperCommand):
         return super().parse_args(ctx, list(adopted.args))
 
 
+@takes_numerics
 def serve(
+    *,
+    numerics: Chosen,
     model: options.Model = "",
     host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to bind.")] = 8000,
@@ -66,6 +69,7 @@ def serve(
         snapshot_interval=snapshot_interval,
         max_num_seqs=max_num_seqs,
         max_num_batched_tokens=max_num_batched_tokens,
+        numerics=numerics,
         trace=trace,
     )
     embedded = not model

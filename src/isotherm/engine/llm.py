@@ -8,6 +8,7 @@ from typing import Any
 
 from isotherm.core.config import CacheConfig, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig
 from isotherm.core.errors import RequestError
+from isotherm.core.numerics import NativeConfig, Numerics
 from isotherm.core.request import Request
 from isotherm.core.sampling import SamplingParams
 from isotherm.core.stats import EngineInfo, EngineStats
@@ -18,6 +19,7 @@ from isotherm.model.source import locate
 from isotherm.text.chat import ChatTemplate
 from isotherm.text.tokenizer import Tokenizer
 
+PLAIN = NativeConfig()
 Prompt = str | Sequence[int]
 Messages = Sequence[dict[str, Any]]
 
@@ -25,7 +27,8 @@ Messages = Sequence[dict[str, Any]]
 class LLM:
     """A model loaded in this process. `model`: a folder, a hub id, or "" for the embedded model.
 
-    Parameters bear vLLM's names. trace: a folder for a trace of each request (docs/trace.md).
+    Parameters bear vLLM's names. trace: a folder for a trace of each request (docs/trace.md). numerics="native" measures
+    what exactness costs, with the switches of `native` (docs/native.md).
     Raises ConfigError or CheckpointError when the model or a setting cannot be honoured.
     """
 
@@ -44,6 +47,8 @@ class LLM:
         kernels: Provider = "auto",
         threads: int = 0,
         trace: str = "",
+        numerics: Numerics = "exact",
+        native: NativeConfig = PLAIN,
     ):
         folder = locate(model, revision)
         config = EngineConfig(
@@ -51,6 +56,8 @@ class LLM:
             CacheConfig(enable_prefix_caching, kv_cache_memory_bytes, snapshot_interval=snapshot_interval),
             SchedulerConfig(max_num_seqs, max_num_batched_tokens, max_waiting=1 << 30),
             trace,
+            numerics,
+            native,
         )
         self._open(config, folder)
 
