@@ -22,6 +22,11 @@ class Column:
     leaves: int = 0
     number: bool = True
 
+    @property
+    def words(self) -> str:
+        """The heading where there is room, and where a font may lack the sign."""
+        return self.name.replace("text≠", "text differs").replace("bits≠", "bits differ")
+
 
 def _text_differs(result: ArmResult) -> str:
     return NOT_KNOWN if result.arm.kind == "rescore" else str(result.text_differs)

@@ -53,7 +53,7 @@ def side_by_side(left: str, right: str) -> tuple[Pieces, Pieces]:
     middle_a, middle_b = a[start : len(a) - end], b[start : len(b) - end]
     before, after = Piece("".join(a[:start]), False), Piece("".join(a[len(a) - end :]), False)
     if len(middle_a) * len(middle_b) > _MOST_WORK:
-        inner = (Piece("".join(middle_a), True),), (Piece("".join(middle_b), True),)
+        inner: tuple[Pieces, Pieces] = (Piece("".join(middle_a), True),), (Piece("".join(middle_b), True),)
     else:
         inner = _aligned(middle_a, middle_b)
     first, second = (tuple(piece for piece in (before, *side, after) if piece.text) for side in inner)

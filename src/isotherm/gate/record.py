@@ -64,6 +64,7 @@ def response_record(response: Response) -> dict[str, Any]:
         "generated_tokens": len(answer.token_ids) or answer.completion_tokens,
         "cached_tokens": answer.cached_tokens,
         "expected_cached_tokens": response.expected_cached_tokens,
+        "at_most": response.at_most,
         "ttft_ms": None if answer.ttft_s is None else milliseconds(answer.ttft_s),
         "has_expectation": response.has_expectation,
         "unmet": response.expectation,

@@ -51,11 +51,10 @@ class Response:
     @property
     def reached(self) -> bool:
         """Whether the server skipped exactly what the policy says, as far as that is known."""
-        if self.answer.error is not None or self.expected_cached_tokens is None:
+        told, expected = self.answer.cached_tokens, self.expected_cached_tokens
+        if told is None or expected is None:
             return True
-        if self.at_most:
-            return (self.answer.cached_tokens or 0) <= self.expected_cached_tokens
-        return self.answer.cached_tokens == self.expected_cached_tokens
+        return told <= expected if self.at_most else told == expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,30 +130,34 @@ class ArmResult:
         return tuple(response for response in self.responses if not response.reached)
 
     @property
+    def findings(self) -> tuple[ArmVerdict, ...]:
+        """All that is to be said against the arm, gravest first."""
+        differing = [r for r in self.responses if r.comparison.text_differs or r.comparison.has("bits")]
+        differs = any(not response.twin_differs for response in differing)
+        found: tuple[tuple[ArmVerdict, bool], ...] = (
+            ("error", self.error is not None or self.count("error") > 0),
+            ("differs", differs),
+            ("twin differs", bool(differing) and not differs),
+            ("must differ", self.arm.must_differ_bits and not differing),
+            ("missing", self.count("missing") > 0),
+            ("checksums", self.checksums is not None and self.checksums[0] != self.checksums[1]),
+            ("reach", bool(self.unreached)),
+            ("no hits", self.arm.caching and self.cached_tokens == 0),
+        )
+        return tuple(verdict for verdict, true in found if true)
+
+    @property
     def verdict(self) -> ArmVerdict:
-        """The gravest finding. A difference that the twin shows as well is not this arm's."""
-        if self.error is not None or self.count("error"):
-            return "error"
-        charged = [response.comparison for response in self.responses if not response.twin_differs]
-        if any(comparison.text_differs or comparison.has("bits") for comparison in charged):
-            return "differs"
-        if self.arm.must_differ_bits:
-            return "must differ"
-        if self.count("missing"):
-            return "missing"
-        if self.checksums is not None and self.checksums[0] != self.checksums[1]:
-            return "checksums"
-        if self.unreached:
-            return "reach"
-        return "no hits" if self.arm.caching and self.cached_tokens == 0 else "pass"
+        """The gravest finding."""
+        return self.findings[0] if self.findings else "pass"
 
     @property
     def exit_code(self) -> int:
         """0: as it should be, differences that it may or must have included. 1: red. 2: it could not be carried out."""
-        if self.verdict == "error":
+        allowed = {"twin differs"} | ({"differs"} if self.arm.may_differ or self.arm.must_differ_bits else set())
+        if "error" in self.findings:
             return 2
-        allowed = self.verdict == "differs" and (self.arm.may_differ or self.arm.must_differ_bits)
-        return 0 if self.verdict == "pass" or allowed else 1
+        return 1 if set(self.findings) - allowed else 0
 
     @property
     def ttft(self) -> Times | None:
