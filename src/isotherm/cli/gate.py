@@ -1,6 +1,7 @@
 """`isotherm gate`: does caching, batching or cutting change an answer?"""
 
-import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +45,7 @@ def gate(
     off_cmd: Annotated[str, typer.Option(metavar="CMD", help="Launches it; {port} in it becomes a free port.")] = "",
     on_cmd: Annotated[str, typer.Option(metavar="CMD", help="The same with caching on.")] = "",
     arms: Annotated[
-        str, typer.Option(metavar="FILE", help="A TOML file of named arms, instead of --off and --on.")
+        str, typer.Option(metavar="FILE", help="A TOML file of named arms, instead of --off and --on; or: published.")
     ] = "",
     model_name: Annotated[
         str,
@@ -61,11 +62,18 @@ def gate(
     start_timeout: Annotated[float, typer.Option(help="Seconds to become healthy.")] = 180.0,
     request_timeout: Annotated[float, typer.Option(help="Seconds for a response.")] = 300.0,
     json_file: options.Json = None,
+    junit_file: Annotated[
+        str | None, typer.Option("--junit", metavar="FILE", callback=options.writable, help="Write JUnit XML here.")
+    ] = None,
+    html_file: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", callback=options.writable, help="Write one HTML page here.")
+    ] = None,
     next_steps: Annotated[bool, typer.Option("--next-steps", help="End with commands to try.", hidden=True)] = False,
 ) -> None:
     """Compare caching on, batching and rescoring with caching off, bit by bit. Exit code 0 green, 1 red, 2 not carried out."""
     from rich.console import Console
 
+    from isotherm.gate.output import without_secrets, write_reports
     from isotherm.gate.plan import ArmOptions
     from isotherm.gate.request import GateRequest
     from isotherm.gate.run import run_gate
@@ -87,9 +95,9 @@ def gate(
         request_timeout_s=request_timeout,
     )
     report = run_gate(request.config(), TerminalObserver(console))
+    report = replace(report, command=without_secrets(("isotherm", *sys.argv[1:])))
     print_report(report, console)
-    if json_file:
-        Path(json_file).write_text(json.dumps(report.to_record(), indent=1) + "\n", encoding="utf-8")
+    write_reports(report, json_file or "", junit_file or "", html_file or "")
     if next_steps:
         command = ".venv/bin/isotherm" if Path(".venv/bin/isotherm").exists() else "isotherm"
         typer.echo(NEXT_STEPS.format(isotherm=command))
