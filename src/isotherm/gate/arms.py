@@ -43,6 +43,7 @@ class Arm:
     against: name of the earlier arm that it is compared with; None for the first arm, its own name for none.
     twin: name of the arm with caching off at the same concurrency: what differs there is not charged to this one.
     control: a difference ends the run, since nothing else means anything then.
+    hits: something must be taken from the cache, when it is on.
     may_differ: a difference is shown and does not fail the run. must_differ_bits: finding none fails it.
     """
 
@@ -59,6 +60,7 @@ class Arm:
     against: str | None = None
     twin: str | None = None
     control: bool = False
+    hits: bool = True
     may_differ: bool = False
     must_differ_bits: bool = False
 

@@ -1,6 +1,7 @@
 """The gate's view of a server: OpenAI's endpoints, and three more where the server has them."""
 
 import ipaddress
+import re
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,6 +90,16 @@ class GateClient:
             policy=Policy(int(record.get("block_size") or 64), interval) if exact and interval is not None else None,
             caching=record.get("prefix_caching"),
         )
+
+    async def checksums(self) -> tuple[int, int] | None:
+        """States restored with the bytes that were saved, and states restored; None when the server tells of none."""
+        try:
+            text = (await self._http.get("/metrics")).text
+        except httpx.HTTPError:
+            return None
+        found = dict(re.findall(r"^isotherm:(states_restored(?:_equal)?)_total\S* (\S+)$", text, re.MULTILINE))
+        restored = int(float(found.get("states_restored", 0)))
+        return (int(float(found.get("states_restored_equal", 0))), restored) if restored else None
 
     async def hint(self, body: dict[str, Any]) -> int:
         """How many tokens of a chat request come before its first user message. Raises ServerError."""

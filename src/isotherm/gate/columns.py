@@ -58,6 +58,10 @@ def _meets(result: ArmResult) -> str:
     return f"{met}/{asked}" if asked else ""
 
 
+def _states(result: ArmResult) -> str:
+    return "" if result.checksums is None else f"{result.checksums[0]}/{result.checksums[1]}"
+
+
 def pair(found: Times | None) -> str:
     """Median and 95th percentile, in milliseconds, or in seconds when they are long."""
     if found is None:
@@ -83,5 +87,6 @@ COLUMNS = (
     Column("TTFT cold", lambda result: pair(result.ttft_cold), 11, leaves=3),
     Column("TTFT warm", lambda result: pair(result.ttft_warm), 11, leaves=2),
     Column("meets", _meets, 5, leaves=3),
+    Column("states", _states, 7, leaves=7),
     VERDICT,
 )

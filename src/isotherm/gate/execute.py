@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from isotherm.gate.answer import Answer
 from isotherm.gate.api import Api, Dialect
@@ -62,11 +62,11 @@ async def reference_arm(arm: Arm, server: Server, slots: tuple[Slot, ...], tick:
         info = await client.info()
         _check_caching(arm, info)
         start = time.perf_counter()
-        recording = await record(client, slots, info.policy is not None, tick)
+        recording = await record(client, slots, arm.target is None or info.policy is not None, tick)
         seconds = time.perf_counter() - start
     policy = info.policy is not None
     shown = seen(recording.answers, hints=policy, policy=policy, tools=dialect.tools)
-    capabilities = Capabilities() if arm.target is None and policy else shown
+    capabilities = Capabilities(policy=policy) if arm.target is None else shown
     reference = Reference(recording, client.model, dialect, capabilities, Ran(recording.answers, info))
     comparisons = [_alone(answer, capabilities) for answer in recording.answers]
     responses = _responses(arm, reference, reference.ran, reference.ran, comparisons)
@@ -92,6 +92,7 @@ async def chat_arm(arm: Arm, server: Server, reference: Reference, against: Ran,
         start = time.perf_counter()
         answers = await replay(client, recording, recording.waves(arm, info.policy), tick)
         seconds = time.perf_counter() - start
+        checksums = await client.checksums()
     ran = Ran(tuple(answers), info)
     known = ran if arm.against == arm.name else against
     calls = [answered_calls(body) for body in recording.bodies]
@@ -100,7 +101,7 @@ async def chat_arm(arm: Arm, server: Server, reference: Reference, against: Ran,
         for i, answer in enumerate(answers)
     ]
     responses = _responses(arm, reference, ran, known, comparisons)
-    return _result(arm, responses, reference.capabilities, seconds), ran
+    return replace(_result(arm, responses, reference.capabilities, seconds), checksums=checksums), ran
 
 
 async def rescore_arm(arm: Arm, server: Server, reference: Reference, tick: Tick) -> ArmResult:

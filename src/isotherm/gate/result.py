@@ -142,7 +142,7 @@ class ArmResult:
             ("missing", self.count("missing") > 0),
             ("checksums", self.checksums is not None and self.checksums[0] != self.checksums[1]),
             ("reach", bool(self.unreached)),
-            ("no hits", self.arm.caching and self.cached_tokens == 0),
+            ("no hits", self.arm.caching and self.arm.hits and self.cached_tokens == 0),
         )
         return tuple(verdict for verdict, true in found if true)
 

@@ -10,6 +10,9 @@ from isotherm.kernels.segments import SegmentView, segment_views
 from isotherm.kernels.state import KVShape, KVStore
 from isotherm.native.linear import DTYPE
 
+MASKED_ROWS = 1024
+"""Rows a call when a mask is needed, so that the mask of a long prompt stays small."""
+
 
 def kv_store(shape: KVShape, blocks: int) -> KVStore:
     """k and v [blocks, 64, H, D]."""
@@ -43,9 +46,17 @@ def _segment(q: Tensor, view: SegmentView, store: KVStore, scale: float) -> Tens
     """q [n, Hq, D] -> [n, Hq, D]."""
     blocks = torch.tensor(view.blocks[: blocks_for(view.end)])
     k, v = (kept[blocks].flatten(0, 1)[: view.end].transpose(0, 1)[None] for kept in (store.k, store.v))
-    rows, alone = q.shape[0], q.shape[0] == 1
-    mask = None if alone or not view.start else torch.ones(rows, view.end, dtype=torch.bool).tril(view.start)
-    causal = mask is None and not alone
+    if not view.start:
+        return _attend(q, k, v, scale, causal=True)
+    parts = torch.split(q, MASKED_ROWS)
+    return torch.cat([_attend(part, k, v, scale, view.start + i * MASKED_ROWS) for i, part in enumerate(parts)])
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float, start: int = 0, causal: bool = False) -> Tensor:
+    """q [n, Hq, D] at positions from `start`, k and v [1, H, T, D] -> [n, Hq, D]."""
+    masked = not causal and q.shape[0] > 1
+    mask = torch.ones(q.shape[0], k.shape[2], dtype=torch.bool).tril(start) if masked else None
+    k, v = (k, v) if masked or causal else (k[:, :, : start + 1], v[:, :, : start + 1])
     out = functional.scaled_dot_product_attention(
         q.transpose(0, 1)[None], k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=True
     )

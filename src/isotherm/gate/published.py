@@ -1,0 +1,58 @@
+"""The arms of a published investigation, then its fixes one by one, then exact mode (docs/native.md)."""
+
+from isotherm.gate.arms import OFF_FLAGS, ON_FLAGS, Arm
+
+PASS = 32768
+"""Rows that a pass may have: every prompt of the batteries is one pass, so that only the layout in question cuts it."""
+
+GRID, FINE = 1024, 256
+"""The published fix's grid of 4,096 tokens and 1,024 for short prompts, at a quarter: our batteries' prompts are short."""
+
+NATIVE = ("--numerics", "native", "--kernels", "auto", "--dtype", "auto", "--max-num-batched-tokens", str(PASS))
+OFF = (*NATIVE, *OFF_FLAGS)
+ON = (*NATIVE, *ON_FLAGS)
+UNRESTORED = ("--native-restore", "never")
+TAIL = ("--native-tail-split",)
+BELOW = ("--native-restore", "below")
+REUSED = ("--native-kv", "reuse")
+PARTS = ("--native-match-unit", "1")
+SEQUENTIAL = ("--native-replay", "sequential")
+ON_GRID = ("--native-grid", str(GRID), "--native-fine-grid", str(FINE))
+
+PUBLISHED = (
+    Arm("native-off", "caching off", OFF),
+    Arm("A0", "caching off, again", OFF, control=True),
+    Arm("A1", "on, never restored", (*ON, *UNRESTORED), caching=True, hits=False),
+    Arm("A2", "A1, tail split", (*ON, *UNRESTORED, *TAIL), caching=True, hits=False, must_differ_bits=True),
+    Arm(
+        "A3",
+        "tail split, restored below the match, KV reused, sequential replay, parts of blocks matched",
+        (*ON, *TAIL, *BELOW, *REUSED, *PARTS, *SEQUENTIAL),
+        caching=True,
+        must_differ_bits=True,
+    ),
+    Arm("A4", "A3, whole blocks", (*ON, *TAIL, *BELOW, *REUSED, *SEQUENTIAL), caching=True, may_differ=True),
+    Arm("kv-rewritten", "A4, KV recomputed", (*ON, *TAIL, *BELOW, *SEQUENTIAL), caching=True, may_differ=True),
+    Arm("grid-off", "caching off, on a grid", (*OFF, *ON_GRID), against="grid-off", may_differ=True),
+    Arm(
+        "grid",
+        "KV recomputed, on a grid",
+        (*ON, *BELOW, *SEQUENTIAL, *ON_GRID),
+        caching=True,
+        against="grid-off",
+        may_differ=True,
+    ),
+    Arm("grid-chunked", "grid, chunked replay", (*ON, *BELOW, *ON_GRID), caching=True, against="grid-off"),
+    Arm(
+        "grid-4",
+        "the same, 4 at once",
+        (*ON, *BELOW, *ON_GRID),
+        caching=True,
+        concurrency=4,
+        against="grid-off",
+        may_differ=True,
+    ),
+    Arm("exact-off", "exact, caching off", OFF_FLAGS, against="exact-off", may_differ=True),
+    Arm("exact-on", "exact, caching on", ON_FLAGS, caching=True, against="exact-off"),
+)
+"""Each arm is compared with `native-off`, but for those on a grid and in exact mode, which have an off of their own."""
