@@ -84,7 +84,7 @@ def _target(record: Mapping[str, Any]) -> Target | None:
     url, command = record.get("url", ""), record.get("cmd", "")
     if not url and not command:
         return None
-    found = target(record["name"], url, command)
+    found = target(str(record.get("name", "")), url, command)
     env = tuple((key, str(value)) for key, value in record.get("env", {}).items())
     return replace(found, env=env) if isinstance(found, Launch) else found
 

@@ -1,0 +1,243 @@
+"""Servers that are not ours: what they lack is said, what they break is found, and none of it is taken for equal."""
+
+import json
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isotherm.core.errors import ConfigError
+from isotherm.gate.plan import ArmOptions
+from isotherm.gate.process import free_port, running_server
+from isotherm.gate.report import GateReport
+from isotherm.gate.request import GateRequest
+from isotherm.gate.run import NOT_DETERMINISTIC, run_gate
+
+FOREIGN = [sys.executable, str(Path(__file__).with_name("foreign_server.py"))]
+TOOL = {"type": "function", "function": {"name": "ask", "parameters": {"type": "object", "properties": {}}}}
+
+
+@pytest.fixture(autouse=True)
+def logs_go_to_the_test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def battery(tmp_path_factory: pytest.TempPathFactory) -> str:
+    cases: list[dict[str, Any]] = []
+    for name, question in [("one", "why"), ("two", "how"), ("three", "when"), ("four", "who")]:
+        messages = [{"role": "system", "content": "s" * 150}, {"role": "user", "content": question * 20}]
+        follow_ups = [[{"name": "ask", "content": f"result of {name}"}]] if name in ("one", "two") else []
+        cases.append({"id": name, "messages": messages, "tools": [TOOL], "follow_ups": follow_ups})
+    path = tmp_path_factory.mktemp("battery") / "small.jsonl"
+    path.write_text("\n".join(map(json.dumps, cases)))
+    return str(path)
+
+
+def commands(*options: str, off: tuple[str, ...] = (), on: tuple[str, ...] = ()) -> ArmOptions:
+    def command(*more: str) -> str:
+        return shlex.join([*FOREIGN, "--port", "{port}", *options, *more])
+
+    return ArmOptions(
+        off_cmd=command("--no-enable-prefix-caching", *off), on_cmd=command("--enable-prefix-caching", *on)
+    )
+
+
+def gate(battery: str, arms: ArmOptions, **settings: Any) -> GateReport:
+    return run_gate(GateRequest(arms=arms, battery=battery, **settings).config())
+
+
+def verdicts(report: GateReport) -> dict[str, str]:
+    return {result.arm.name: result.verdict for result in report.arms}
+
+
+def test_two_commands_are_started_fresh_for_every_arm_and_what_cannot_be_checked_is_said(battery: str) -> None:
+    report = gate(battery, commands())
+    assert verdicts(report) == {"off": "pass", "off again": "pass", "on": "pass"}
+    assert report.exit_code == 0 and report.model == "fake"
+    on = report.arms[-1]
+    assert on.hits >= 4 and on.expected_cached_tokens is None
+    (said,) = report.not_compared
+    assert said.startswith("reach: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--refuse", "return_token_ids"), ["token ids", "prompt token ids"]),
+        (("--refuse", "logprobs"), ["log-probabilities"]),
+        (("--refuse", "tools"), ["tool calls"]),
+        (("--refuse", "stream_options"), ["hits"]),
+        (("--refuse", "return_token_ids,logprobs,tools,stream_options"), ["token ids", "log-probabilities", "hits"]),
+        (("--top-limit", "5"), []),
+        (("--top-limit", "0"), []),
+        (("--withhold", "token_ids"), ["token ids", "prompt token ids"]),
+        (("--withhold", "logprobs"), ["log-probabilities"]),
+        (("--withhold", "cached_tokens"), ["hits"]),
+        (("--withhold", "usage"), ["hits"]),
+        (("--no-health",), []),
+    ],
+)
+def test_a_server_that_lacks_something_is_gated_on_the_rest(
+    battery: str, options: tuple[str, ...], said: list[str]
+) -> None:
+    report = gate(battery, commands(*options))
+    assert set(verdicts(report).values()) == {"pass"} and report.exit_code == 0, [r.error for r in report.arms]
+    for words in [*said, "reach"]:
+        assert any(line.startswith(words + ":") for line in report.not_compared), (words, report.not_compared)
+    assert len(report.not_compared) <= 6
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (("--refuse", "return_token_ids"), "bit"),
+        (("--refuse", "return_token_ids,logprobs"), "text"),
+        (("--top-limit", "5"), "token"),
+    ],
+)
+def test_a_fault_is_still_found_with_what_is_left(battery: str, options: tuple[str, ...], fault: str) -> None:
+    report = gate(battery, commands(*options, "--fault", fault))
+    assert verdicts(report) == {"off": "pass", "off again": "pass", "on": "differs"} and report.exit_code == 1
+
+
+def test_what_the_reference_gave_and_an_arm_does_not_is_missing(battery: str) -> None:
+    report = gate(battery, commands(on=("--withhold", "logprobs")))
+    assert verdicts(report)["on"] == "missing" and report.exit_code == 1
+
+
+def test_an_arm_in_which_nothing_was_cached_has_tested_nothing(battery: str) -> None:
+    report = gate(battery, commands("--fault", "no reach"))
+    assert verdicts(report)["on"] == "no hits" and report.exit_code == 1
+
+
+def test_nondeterminism_at_rest_ends_the_run(battery: str) -> None:
+    report = gate(battery, commands("--fault", "random token", "--where", "everywhere"))
+    assert report.error == NOT_DETERMINISTIC and list(verdicts(report)) == ["off", "off again"]
+    assert report.exit_code == 1 and report.arms[1].worst is not None
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"), [("500", "HTTP 500"), ("cut", "the stream ended early"), ("hang", "Timeout")]
+)
+def test_a_response_that_does_not_come_is_an_error(battery: str, fault: str, why: str) -> None:
+    timeout = 0.5 if fault == "hang" else 30.0
+    report = gate(battery, commands("--fault", fault), request_timeout_s=timeout)
+    assert verdicts(report)["on"] == "error" and report.exit_code == 2
+    assert any(why in str(response.answer.error) for response in report.arms[-1].responses)
+
+
+def test_a_server_that_answers_nothing_ends_the_run_with_what_it_said(battery: str) -> None:
+    report = gate(battery, commands("--fault", "500", "--where", "everywhere"))
+    assert report.exit_code == 2 and list(verdicts(report)) == ["off"]
+    assert "HTTP 500" in str(report.arms[0].error)
+
+
+def test_a_slow_start_is_waited_for_and_a_crash_is_told_with_its_log(battery: str) -> None:
+    report = gate(battery, commands("--loading-s", "0.5"))
+    assert report.exit_code == 0 and report.arms[-1].start_s > 0.5
+    crashed = gate(battery, commands("--fault", "exit"))
+    assert crashed.exit_code == 2 and "the model could not be found" in str(crashed.arms[0].error)
+    assert crashed.logs is not None and (Path(crashed.logs) / "off.log").is_file()
+
+
+def test_a_command_that_does_not_exist_and_a_start_that_takes_too_long_are_errors(battery: str) -> None:
+    report = gate(battery, ArmOptions(off_cmd="no-such-program --port {port}", on_cmd="x --port {port}"))
+    assert report.exit_code == 2 and "no-such-program: No such file" in str(report.arms[0].error)
+    report = gate(battery, commands("--loading-s", "60"), start_timeout_s=0.5)
+    assert report.exit_code == 2 and "not healthy after 0.5 s" in str(report.arms[0].error)
+
+
+def test_a_key_is_sent_and_asked_for_and_never_reported(battery: str) -> None:
+    report = gate(battery, commands("--api-key", "from-the-command"), api_key="from-the-command")
+    assert report.exit_code == 0
+    refused = gate(battery, commands("--api-key", "right"), api_key="wr0ng")
+    assert refused.exit_code == 2 and "--api-key" in str(refused.arms[0].error)
+    assert "wr0ng" not in json.dumps(refused.to_record())
+
+
+def test_a_model_list_that_lies_or_leaves_a_choice_is_told(battery: str) -> None:
+    report = gate(battery, commands("--models", "a,b"))
+    assert report.exit_code == 2 and "2 models (a, b)" in str(report.arms[0].error)
+    report = gate(battery, commands("--models", "ghost"))
+    assert report.exit_code == 2 and "the model ghost does not exist" in str(report.arms[0].error)
+    assert gate(battery, commands("--models", "a,b"), model_name="fake").exit_code == 0
+
+
+def test_fields_and_headers_of_the_user_are_in_every_request(battery: str) -> None:
+    without = gate(battery, commands("--needs-field", "cache_prompt"))
+    assert without.exit_code == 2 and "cache_prompt is needed" in str(without.arms[0].error)
+    report = gate(battery, commands("--needs-field", "cache_prompt"), extra_body='{"cache_prompt": true}')
+    assert report.exit_code == 0
+    keyed = gate(battery, commands("--api-key", "k"), extra_headers=("Authorization: Bearer k",))
+    assert keyed.exit_code == 0
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    off, on = free_port(), free_port()
+    flags = ("--no-enable-prefix-caching", "--enable-prefix-caching")
+    start = [[*FOREIGN, "--port", str(port), flag] for port, flag in zip((off, on), flags, strict=True)]
+    with (
+        running_server(start[0], off, tmp_path / "off", 20.0) as off_url,
+        running_server(start[1], on, tmp_path / "on", 20.0) as on_url,
+    ):
+        yield off_url, on_url
+
+
+def test_two_urls_are_asked_as_they_are_and_said_not_to_be_fresh(battery: str, running: tuple[str, str]) -> None:
+    off, on = running
+    report = gate(battery, ArmOptions(off=off + "/v1/", on=on, repeat=2))
+    assert verdicts(report) == {"off": "pass", "off again": "pass", "on": "pass"}
+    assert report.arms[1].arm.setting == "control, asked again"
+    assert sum("was up before" in line for line in report.not_compared) == 3
+    assert len(report.arms[0].responses) == 6 and len(report.arms[2].responses) == 12
+
+
+def test_a_command_is_not_started_where_something_answers_already(battery: str, running: tuple[str, str]) -> None:
+    _, on = running
+    command = shlex.join([*FOREIGN, "--port", on.rpartition(":")[2]])
+    report = gate(battery, ArmOptions(off_cmd=command, on_cmd=command + " --enable-prefix-caching"))
+    assert report.exit_code == 2 and "something answers at" in str(report.arms[0].error)
+
+
+def test_a_command_with_a_port_of_its_own_is_found_and_ended_before_the_next_starts(battery: str) -> None:
+    port = str(free_port())
+    command = shlex.join([*FOREIGN, f"--port={port}"])
+    start = time.perf_counter()
+    report = gate(battery, ArmOptions(off_cmd=command + " --no-enable-prefix-caching", on_cmd=command))
+    assert report.exit_code == 0, [result.error for result in report.arms]
+    assert time.perf_counter() - start < 30
+
+
+def test_a_batching_fault_is_charged_to_the_twin_and_not_to_the_cache(battery: str) -> None:
+    arms = commands("--fault", "bit", "--where", "company")
+    report = gate(battery, ArmOptions(off_cmd=arms.off_cmd, on_cmd=arms.on_cmd, concurrency=4))
+    assert verdicts(report) == {
+        "off": "pass",
+        "off again": "pass",
+        "on": "pass",
+        "off-4": "differs",
+        "on-4": "twin differs",
+    }
+    assert report.exit_code == 1 and report.arms[-1].exit_code == 0
+
+
+def test_a_caching_fault_is_charged_to_the_arm_although_it_runs_beside_a_twin(battery: str) -> None:
+    arms = commands("--fault", "bit")
+    report = gate(battery, ArmOptions(off_cmd=arms.off_cmd, on_cmd=arms.on_cmd, concurrency=4))
+    assert verdicts(report) | {"off": "pass", "off-4": "pass", "on-4": "differs"} == verdicts(report)
+
+
+def test_options_that_do_not_go_together_are_refused_by_name(battery: str) -> None:
+    with pytest.raises(ConfigError, match=r"model: .*--model-name"):
+        gate(battery, commands(), model="folder")
+    with pytest.raises(ConfigError, match="extra_body: is not JSON"):
+        gate(battery, commands(), extra_body="{")
+    with pytest.raises(ConfigError, match="extra_header: expected NAME:VALUE"):
+        gate(battery, commands(), extra_headers=("nothing",))
