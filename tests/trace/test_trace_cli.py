@@ -57,7 +57,7 @@ def test_equal_traces_exit_with_0(folders) -> None:
 def test_different_traces_exit_with_1_and_name_the_place(folders) -> None:
     code, text = run("diff", only(folders["right"]), only(folders["wrong"]))
     assert code == 1
-    assert text.startswith("different: first at position 130, layer 2 (linear_attention), hidden row\n")
+    assert text.startswith("different, first at position 130, layer 2 (linear_attention): hidden row\n")
     assert "  A  pass 1, prefill of positions 0..139 (140 tokens, one of 2 segments, 210 rows)\n" in text
     assert "X" in text.split("around it")[1]
 

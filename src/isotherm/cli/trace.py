@@ -94,7 +94,7 @@ def _line(comparison: "Comparison") -> str:
     from isotherm.trace.first import first_difference
 
     first = first_difference(comparison)
-    verdict = "equal" if first is None else f"different: {place(first, comparison.layers)}"
+    verdict = "equal" if first is None else f"different, first at {place(first, comparison.layers)}"
     return f"{printable(comparison.a.trace.name)}  {printable(comparison.b.trace.name)}  {verdict}"
 
 

@@ -2,24 +2,34 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from isotherm.core.constants import BLOCK
 from isotherm.trace.comparison import ABSENT, DIFFERENT, EQUAL, ONLY_A, ONLY_B, Comparison
-from isotherm.trace.first import Difference, first_difference
+from isotherm.trace.first import Difference, unexplained
 from isotherm.trace.reader import Trace
 from isotherm.trace.record import Phase
 from isotherm.trace.values import Values, values_of
 
 SIGNS = {ABSENT: " ", EQUAL: "=", DIFFERENT: "X", ONLY_A: "a", ONLY_B: "b"}
+LEGEND = {"=": "equal", "X": "differs", "a": "only in A", "b": "only in B"}
 AROUND_POSITIONS, AROUND_LAYERS = 4, 3
+MOST_OTHERS = 4
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
     """The verdict, what was compared, and, when something differs, the first place with its neighbourhood."""
-    first = first_difference(comparison)
-    yield "equal" if first is None else f"different: {place(first, comparison.layers)}"
+    found = unexplained(comparison)
+    first = found[0] if found else None
+    yield "equal" if first is None else f"different, first at {place(first, comparison.layers)}"
     if first is not None:
         yield f"  A  {first.a}"
         yield f"  B  {first.b}"
         yield "  What it is computed from is equal in both, as far as both have it."
+    if len(found) > 1:
+        yield "  Also not explained by anything before it:"
+        yield from (f"    {place(item, comparison.layers)}" for item in found[1 : 1 + MOST_OTHERS])
+        yield from ([f"    and {len(found) - 1 - MOST_OTHERS} more"] if len(found) > 1 + MOST_OTHERS else [])
     yield ""
     for side, values in (("A", comparison.a), ("B", comparison.b)):
         yield from (f"{side if not line.startswith(' ') else ' '}  {line}" for line in _trace_lines(values))
@@ -37,28 +47,48 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
 def place(difference: Difference, layers: tuple[str, ...]) -> str:
     """Where it is: position, layer, tensor."""
     tensors = printable(", ".join(difference.tensors))
+    at = f"position {difference.position}"
     if difference.kind == "logits":
-        return f"first at position {difference.position}, logits"
+        return f"{at}, logits"
     if difference.layer < 0:
-        return f"first at position {difference.position}, the embedding row"
-    layer = f"layer {difference.layer} ({printable(layers[difference.layer])})"
+        return f"{at}, the embedding row"
+    at = f"{at}, layer {difference.layer} ({printable(layers[difference.layer])})"
     if difference.kind == "state":
-        return f"first at position {difference.position}, {layer}, state at the boundary ({tensors})"
+        over = f", computed from {difference.start} on" if difference.start < difference.end else ""
+        return f"{at}: state at the boundary {difference.end} ({tensors}){over}"
     if difference.kind == "block":
-        span = f"{difference.start}..{difference.end - 1}"
-        return f"first at position {difference.position}, {layer}, KV block of positions {span} ({tensors})"
-    return f"first at position {difference.position}, {layer}, {tensors} row"
+        return f"{at}: KV block of positions {difference.start}..{difference.end - 1} ({tensors})"
+    return f"{at}: {tensors} row"
 
 
 def neighbourhood(comparison: Comparison, first: Difference) -> Iterator[str]:
-    """Rows of a few layers at a few positions, around the first difference."""
-    low, high = max(0, first.position - AROUND_POSITIONS), min(comparison.tokens, first.position + AROUND_POSITIONS + 1)
-    yield "around it (= equal, X differs, a and b only in that one):"
-    yield " " * 22 + "".join(f"{position:>7}" for position in range(low, high))
-    lanes = range(len(comparison.rows))
+    """What is kept by the layer of the first difference, then the rows around the first row that differs."""
+    yield f"around it ({', '.join(f'{sign} {what}' for sign, what in LEGEND.items())}):"
+    yield from _kept(comparison, first)
+    different = comparison.rows == DIFFERENT
+    positions = np.flatnonzero(different.any(axis=0))
+    position = int(positions[0]) if len(positions) else first.position
+    lane = int(np.argmax(different[:, position])) if len(positions) else first.layer + 1
+    low, high = max(0, position - AROUND_POSITIONS), min(comparison.tokens, position + AROUND_POSITIONS + 1)
     names = ("embedding", *(f"{i} {printable(name)}" for i, name in enumerate(comparison.layers)), "logits")
-    for lane in lanes[max(0, first.layer + 1 - AROUND_LAYERS) : first.layer + 2 + AROUND_LAYERS]:
-        yield f"{names[lane]:>22}" + "".join(f"{SIGNS[int(one)]:>7}" for one in comparison.rows[lane, low:high])
+    yield f"{'position':>22}" + "".join(f"{position:>7}" for position in range(low, high))
+    for near in range(max(0, lane - AROUND_LAYERS), min(len(names), lane + AROUND_LAYERS + 1)):
+        yield f"{names[near]:>22}" + "".join(f"{SIGNS[int(one)]:>7}" for one in comparison.rows[near, low:high])
+
+
+def _kept(comparison: Comparison, first: Difference) -> Iterator[str]:
+    """States and blocks of one layer, those next to the first difference."""
+    header = comparison.a.trace.header
+    for what, names, kept, size in (
+        ("state at", header.states, comparison.states, 1),
+        ("block from", header.blocks, comparison.blocks, BLOCK),
+    ):
+        columns = {i: name for i, name in enumerate(names) if name.startswith(f"{first.layer}.")}
+        near = [at for at in kept if abs(at * size - first.end) <= AROUND_POSITIONS * BLOCK]
+        if columns and near:
+            yield f"{what:>22}" + "".join(f"{at * size:>7}" for at in near)
+        for column, name in columns.items() if near else ():
+            yield f"{printable(name):>22}" + "".join(f"{SIGNS[int(kept[at][column])]:>7}" for at in near)
 
 
 def summary_lines(trace: Trace) -> Iterator[str]:

@@ -11,8 +11,13 @@ A value's inputs are
 An input that one of the traces lacks counts as equal: what the cache spared is then represented by the state and the blocks that
 it gave instead. A value that differs while none of its inputs does cannot have got its difference from elsewhere in the trace;
 every other difference follows from such a one. Of several, the first by position is named, then by layer, then states before
-blocks before rows. A block stands at the first row of its layer, from its own beginning on, that differs (the row that read the
-wrong key), or at its last position when no row shows it; a state stands at its boundary.
+blocks before rows.
+
+A row stands at its position. A state stands at the beginning of the stretch over which it was brought to its boundary: from the
+last boundary before it at which both have equal states, or else from the first position that both computed all the way from. (It
+is kept in float32, so it shows what rows, rounded to 16 bits, may not.) A state that one of them restored stands at its boundary.
+A block stands at the first row of its layer, from its own beginning on, that differs, which is the row that read the wrong key;
+or at its last position when no row shows it.
 """
 
 from dataclasses import dataclass
@@ -20,8 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from isotherm.core.constants import BLOCK
-from isotherm.trace.comparison import DIFFERENT, Comparison, Status
+from isotherm.trace.comparison import DIFFERENT, EQUAL, Comparison, Status
 from isotherm.trace.origin import Origin, origin_of, row_origin
+from isotherm.trace.record import Computed
 from isotherm.trace.values import Kept, Values, block_end
 
 NEVER = 1 << 62
@@ -31,8 +37,8 @@ NEVER = 1 << 62
 class Difference:
     """layer: -1 for the embedding, L for the logits. kind: "state", "block", "row" or "logits".
 
-    position: where it shows, as above. start, end: the positions of a block; a state's boundary is `start`. tensors: the names
-    that differ there. a, b: where either trace has it from.
+    position: where it stands, as above. start, end: the positions of a block, or the stretch to a state's boundary `end`.
+    tensors: the names that differ there. a, b: where either trace has it from.
     """
 
     position: int
@@ -47,7 +53,12 @@ class Difference:
 
 def first_difference(comparison: Comparison) -> Difference | None:
     """None when nothing differs."""
-    return min(_Search(comparison).found(), key=_order, default=None)
+    return next(iter(unexplained(comparison)), None)
+
+
+def unexplained(comparison: Comparison) -> tuple[Difference, ...]:
+    """Every difference without a different input, the first of each kind and layer, in the order above."""
+    return tuple(sorted(_Search(comparison).found(), key=_order))
 
 
 def _order(difference: Difference) -> tuple[int, int, int]:
@@ -89,8 +100,17 @@ class _Search:
         if at == NEVER or self._after(layer - 1) < at:
             return None
         names = _different(self._comparison.states[at], self._states[layer])
-        a, b = (self._kept(side.states[at], side, at - 1) for side in (self._comparison.a, self._comparison.b))
-        return Difference(at, layer, "state", names, at, at, a, b)
+        start = self._stretch(layer, at)
+        a, b = (self._kept(side.states[at], side, start) for side in (self._comparison.a, self._comparison.b))
+        return Difference(start, layer, "state", names, start, at, a, b)
+
+    def _stretch(self, layer: int, boundary: int) -> int:
+        """From where a state was brought to `boundary`."""
+        columns = [column for column, _ in self._states[layer]]
+        states = self._comparison.states.items()
+        equal = [at for at, status in states if at < boundary and (status[columns] == EQUAL).all()]
+        missing = np.flatnonzero(self._comparison.rows[0, :boundary] > DIFFERENT)
+        return int(max([0, *equal, *(missing[-1:] + 1)]))
 
     def _block(self, layer: int) -> Difference | None:
         """The first block whose own rows do not explain it."""
@@ -111,6 +131,10 @@ class _Search:
         return Difference(at, layer, kind, (name,), at, at + 1, a, b)
 
     def _kept(self, kept: Kept, side: Values, position: int) -> Origin:
+        """A state that was brought to its boundary in several passes is from the first of them."""
+        record = side.trace.records[kept.record]
+        if isinstance(record, Computed) and position < record.start:
+            return row_origin(side, position)
         return origin_of(side.trace, kept.record, position)
 
     def _after(self, layer: int) -> int:

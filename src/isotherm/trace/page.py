@@ -45,7 +45,7 @@ LEGEND = {
 def page(comparison: Comparison) -> str:
     """The whole page. Everything that comes from a file is escaped."""
     first = first_difference(comparison)
-    verdict = "Equal" if first is None else f"Different: {place(first, comparison.layers)}"
+    verdict = "Equal" if first is None else f"Different, first at {place(first, comparison.layers)}"
     legend = "".join(f'<span><i class="{name}"></i>{text}</span>' for name, text in LEGEND.items())
     text = "\n".join(comparison_lines(comparison))
     return f"""<!doctype html>
