@@ -1,0 +1,102 @@
+"""The suite in small: one check for each part of the contract, run on a sound engine and on broken ones."""
+
+from dataclasses import replace
+
+import torch
+from harness import GREEDY, Setup, alone, assert_published_is_exact, collect, drive, request, tokens
+
+from isotherm.core.sampling import SamplingParams
+from isotherm.kernels.load import load_kernels
+
+
+def warm_equals_cold(setup: Setup) -> None:
+    """A second turn, through generated tokens, against the same turn alone."""
+    engine = setup.engine()
+    first = drive(engine, [request(tokens(100, 2), params=replace(GREEDY, max_tokens=90))])["r"]
+    history = request((*tokens(100, 2), *first.tokens, *tokens(150, 3)))
+    second = drive(engine, [history])["r"]
+    assert second.cached == 128
+    assert second.compared == alone(setup, history).compared
+
+
+def state_is_exact(setup: Setup) -> None:
+    """What a decoding sequence leaves in the cache against a prefill of the same tokens."""
+    engine = setup.engine()
+    drive(engine, [request(tokens(100, 4), params=replace(GREEDY, max_tokens=100))])
+    assert assert_published_is_exact(engine) > 0
+
+
+def scored_equals_sampled(setup: Setup) -> None:
+    """Log-probabilities of one prefill against those of decoding."""
+    sampled = drive(setup.engine(), [request(tokens(90, 8), params=replace(GREEDY, max_tokens=60))])["r"]
+    assert sampled.finish == "length"
+    params = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=20)
+    scored = drive(setup.engine(), [request((*tokens(90, 8), *sampled.tokens), params=params)])["r"]
+    assert scored.prompt_bits[89:] == sampled.bits
+
+
+def batched_equals_alone(setup: Setup) -> None:
+    """Sampled requests of different lengths at once, each against itself alone."""
+    params = SamplingParams(temperature=1.0, max_tokens=12, logprobs=20, ignore_eos=True)
+    items = [request(tokens(n, n), name=f"r{n}", params=params, seed=n) for n in (60, 64, 130, 300)]
+    together = drive(setup.engine(), items)
+    for item in items:
+        assert together[item.id].compared == alone(setup, item).compared
+
+
+def salts_are_apart(setup: Setup) -> None:
+    """Another salt finds nothing."""
+    engine = setup.engine()
+    drive(engine, [request(tokens(200, 6), cache_salt="a")])
+    assert drive(engine, [request(tokens(200, 6), cache_salt="b")])["r"].cached == 0
+
+
+def other_tokens_find_nothing(setup: Setup) -> None:
+    """A prompt of other tokens finds nothing, however the tree hashes."""
+    engine = setup.engine()
+    drive(engine, [request(tokens(200, 6))])
+    assert drive(engine, [request(tokens(200, 7))])["r"].cached == 0
+
+
+def a_tiny_pool_changes_nothing(setup: Setup) -> None:
+    """Three at once in a pool of four slots, again and again: each against itself alone."""
+    engine = setup.engine(seqs=3, slots=4, blocks=40, budget=100)
+    items = [request(tokens(80 + 70 * n, n % 3), name=f"r{n}") for n in range(6)]
+    together = drive(engine, items)
+    for item in items:
+        assert together[item.id].compared == alone(setup, item).compared
+
+
+def a_cancelled_neighbour_changes_nothing(setup: Setup) -> None:
+    """One of two ends early and a third takes its place."""
+    engine = setup.engine(seqs=2, budget=100)
+    items = [request(tokens(150, n), name=f"r{n}") for n in range(3)]
+    answers = drive(engine, ())
+    for item in items:
+        engine.add(item)
+    collect(engine, answers, steps=4)
+    engine.cancel("r0")
+    collect(engine, answers)
+    for item in items[1:]:
+        assert answers[item.id].compared == alone(setup, item).compared
+
+
+def ties_go_to_the_lower_id(setup: Setup) -> None:
+    """Whatever stands in the other rows."""
+    kernels = load_kernels(setup.kernels, setup.dtype, 1)
+    for rows in (1, 2, 5):
+        ids, _ = kernels.top(torch.zeros(rows, 700), 5)
+        assert ids.tolist() == [[0, 1, 2, 3, 4]] * rows
+        experts = kernels.route(torch.zeros(rows, 16), 4, True).experts
+        assert experts.tolist() == [[0, 1, 2, 3]] * rows
+
+
+def noise_belongs_to_the_token(setup: Setup) -> None:
+    """Ruling out a token that was not chosen leaves the choice as it was."""
+    kernels = load_kernels(setup.kernels, setup.dtype, 1)
+    logits = torch.randn(300, generator=torch.Generator().manual_seed(1))
+    for seed in range(40):
+        chosen = kernels.sample(logits, 1.0, 0, 1.0, 0.0, (seed, 0, 9))
+        fewer = logits.clone()
+        fewer[(chosen + 1) % 300] = float("-inf")
+        assert kernels.sample(fewer, 1.0, 0, 1.0, 0.0, (seed, 0, 9)) == chosen
