@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from isotherm.engine.llm import LLM
 
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-"""How often a waiting OpenMP thread looks before it sleeps. GNU's default spins for milliseconds, and wherever another process
-wants the core (our own HTTP process does), kernels then take tens of times longer. It is read once, when torch loads the
-library, so it is set before anything imports torch, and for the engine's process, which inherits it."""
+"""How often a waiting thread of torch's OpenMP looks before it sleeps. GNU's default spins for milliseconds, and wherever
+another process wants the core, torch's operators then take tens of times longer. Our C kernels have threads of their own
+(kernels/native/pool.h); this is for torch's operators, which native numerics use. It is read once, when torch loads the library,
+so it is set before anything imports torch, and for the engine's process, which inherits it."""
 
 __all__ = ["LLM", "SamplingParams", "__version__"]
 

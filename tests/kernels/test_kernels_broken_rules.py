@@ -30,7 +30,7 @@ def broken(
     (copy / source).write_text(text.replace(old, new))
     made = build(choose_isa(), dtype)
     library = folder / "broken.so"
-    sources = map(str, (copy / source).parent.glob("*.c"))
+    sources = map(str, [*(copy / source).parent.glob("*.c"), *(copy / "native").glob("*.c")])
     flags = [*made.flags.split(), "-w", "-shared", f"-I{copy / 'native'}"]
     subprocess.run([find_compiler(), *flags, *sources, "-o", str(library), "-lm"], check=True)
     return CKernels(Library(replace(made, path=library), threads))
@@ -65,8 +65,8 @@ def test_splits_merged_in_another_order_by_other_threads_are_noticed(tmp_path: P
     kernels = broken(
         tmp_path,
         "attention/attention.c",
-        "for (long split = 1; split < splits_of(&strip); split++) {",
-        "for (long split = splits_of(&strip) - 1; split > 0; split--) {",
+        "for (long next = 1; next < splits_of(&strip); next++) {",
+        "for (long next = splits_of(&strip) - 1; next > 0; next--) {",
         torch.float32,
         threads=8,
     )

@@ -1,9 +1,10 @@
 /* Attention over a batch: how strips and splits go to threads. Which way is taken changes no bit: a split's sums are made by
    attend_split, and splits are merged in ascending order by merge, whoever does it. */
+#include "pool.h"
 #include "strip.h"
 
 static const long PARTIALS_LIMIT = 1L << 24; /* floats of split sums held at once */
-static const long SMALL = 1L << 19;          /* products below which a team of threads costs more than it saves */
+static const long SMALL = 1L << 19;          /* products below which sharing costs more than it saves */
 
 /* tokens: of a strip, at most, a power of two. offsets: the first strip of each segment, heads counted apart. */
 typedef struct {
@@ -11,10 +12,12 @@ typedef struct {
     const batch_t *batch;
     long tokens, count, rows, splits, products;
     long *offsets;
+    float *sums;       /* by_splits: partial_t of every strip and split */
+    atomic_long *done; /* by_splits: of each strip, how many splits are finished */
 } plan_t;
 
 static plan_t plan_of(const attention_t *at, const batch_t *batch) {
-    plan_t plan = {at, batch, BLOCK, 0, 0, 1, 0, malloc((size_t)(batch->segments + 1) * sizeof(long))};
+    plan_t plan = {at, batch, BLOCK, 0, 0, 1, 0, malloc((size_t)(batch->segments + 1) * sizeof(long)), 0, 0};
     while (plan.tokens > 1 && plan.tokens * at->group > STRIP_ROWS) plan.tokens /= 2;
     long longest = 1;
     for (long s = 0; s < batch->segments; s++) {
@@ -52,58 +55,60 @@ static void swap(partial_t *a, partial_t *b) {
     *b = other;
 }
 
-/* A thread takes whole strips, the longest first. */
-static void by_strips(const plan_t *plan, int threads) {
+/* A piece is a whole strip, the longest first. */
+static void strips(const void *context, team_t *team) {
+    const plan_t *plan = context;
     const attention_t *at = plan->at;
-#pragma omp parallel num_threads(threads)
-    {
-        work_t work = work_for(&at->shape, plan->rows);
-#pragma omp for schedule(dynamic, 1)
-        for (long i = 0; i < plan->count; i++) {
-            strip_t strip = strip_of(plan, plan->count - 1 - i);
-            load_queries(at, &strip, work.q);
-            for (long split = 0; split < splits_of(&strip); split++) {
-                attend_split(at, &strip, split, &work);
-                if (split == 0) swap(&work.total, &work.part);
-                else merge(&at->shape, strip.rows, &work.total, &work.part);
-            }
-            finish(at, &strip, &work.total);
+    work_t work = work_for(&at->shape, plan->rows);
+    for (long i; (i = claim(team)) >= 0;) {
+        strip_t strip = strip_of(plan, plan->count - 1 - i);
+        load_queries(at, &strip, work.q);
+        for (long split = 0; split < splits_of(&strip); split++) {
+            attend_split(at, &strip, split, &work);
+            if (split == 0) swap(&work.total, &work.part);
+            else merge(&at->shape, strip.rows, &work.total, &work.part);
         }
-        release(&work);
+        finish(at, &strip, &work.total);
     }
+    release(&work);
 }
 
-/* Few strips over long contexts: a thread takes single splits, whose sums wait in memory. */
-static void by_splits(const plan_t *plan, int threads) {
+static partial_t sums_at(const plan_t *plan, long strip, long split) {
+    const shape_t *shape = &plan->at->shape;
+    return partial_in(plan->sums + (strip * plan->splits + split) * partial_size(shape, plan->rows), shape, plan->rows);
+}
+
+/* Few strips over long contexts: a piece is a single split, whose sums wait in memory; the last to finish merges them. */
+static void splits(const void *context, team_t *team) {
+    const plan_t *plan = context;
     const attention_t *at = plan->at;
-    const long size = partial_size(&at->shape, plan->rows);
-    float *sums = reserve(plan->count * plan->splits * size);
-#pragma omp parallel num_threads(threads)
-    {
-        work_t work = work_for(&at->shape, plan->rows);
-        const partial_t own = work.part;
-#pragma omp for schedule(dynamic, 1)
-        for (long i = 0; i < plan->count * plan->splits; i++) {
-            strip_t strip = strip_of(plan, i / plan->splits);
-            if (i % plan->splits >= splits_of(&strip)) continue;
-            load_queries(at, &strip, work.q);
-            work.part = partial_in(sums + i * size, &at->shape, plan->rows);
-            attend_split(at, &strip, i % plan->splits, &work);
+    work_t work = work_for(&at->shape, plan->rows);
+    const partial_t own = work.part;
+    for (long i; (i = claim(team)) >= 0;) {
+        const long index = i / plan->splits, split = i % plan->splits;
+        strip_t strip = strip_of(plan, index);
+        if (split >= splits_of(&strip)) continue;
+        load_queries(at, &strip, work.q);
+        work.part = sums_at(plan, index, split);
+        attend_split(at, &strip, split, &work);
+        if (atomic_fetch_add(&plan->done[index], 1) + 1 < splits_of(&strip)) continue;
+        partial_t total = sums_at(plan, index, 0);
+        for (long next = 1; next < splits_of(&strip); next++) {
+            partial_t part = sums_at(plan, index, next);
+            merge(&at->shape, strip.rows, &total, &part);
         }
-        work.part = own;
-#pragma omp for schedule(static)
-        for (long i = 0; i < plan->count; i++) {
-            strip_t strip = strip_of(plan, i);
-            partial_t total = partial_in(sums + i * plan->splits * size, &at->shape, plan->rows);
-            for (long split = 1; split < splits_of(&strip); split++) {
-                partial_t part = partial_in(sums + (i * plan->splits + split) * size, &at->shape, plan->rows);
-                merge(&at->shape, strip.rows, &total, &part);
-            }
-            finish(at, &strip, &total);
-        }
-        release(&work);
+        finish(at, &strip, &total);
     }
-    free(sums);
+    work.part = own;
+    release(&work);
+}
+
+static void by_splits(plan_t *plan, int threads) {
+    plan->sums = reserve(plan->count * plan->splits * partial_size(&plan->at->shape, plan->rows));
+    plan->done = calloc((size_t)plan->count, sizeof *plan->done);
+    iso_share(splits, plan, plan->count * plan->splits, threads);
+    free(plan->sums);
+    free(plan->done);
 }
 
 void iso_attention(const batch_t *batch, const act_t *q, long q_stride, const unit_t *keys, const unit_t *values, act_t *out,
@@ -113,6 +118,6 @@ void iso_attention(const batch_t *batch, const act_t *q, long q_stride, const un
     if (plan.products < SMALL) threads = 1;
     int few = plan.splits > 1 && plan.count < 4 * threads;
     if (few && plan.count * plan.splits * partial_size(&at.shape, plan.rows) <= PARTIALS_LIMIT) by_splits(&plan, threads);
-    else by_strips(&plan, threads);
+    else iso_share(strips, &plan, plan.count, threads);
     free(plan.offsets);
 }

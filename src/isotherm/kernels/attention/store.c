@@ -1,5 +1,6 @@
 /* Keys and values into their blocks, in the layout of layout.h. A task is one token. */
 #include "layout.h"
+#include "pool.h"
 
 static void put_keys(const shape_t *shape, const act_t *k, act_t *keys, long place) {
     for (long d = 0; d < shape->key_steps * PAIR; d++) {
@@ -18,20 +19,33 @@ static void put_values(const shape_t *shape, const act_t *v, act_t *values, long
     }
 }
 
-void iso_write_kv(const batch_t *batch, const act_t *k, long k_stride, const act_t *v, long v_stride, act_t *keys, act_t *values,
-                  long heads, long dim, int threads) {
-    const shape_t shape = shape_of(heads, dim);
-#pragma omp parallel num_threads(threads) if (batch->row_offsets[batch->segments] > 16)
-    for (long s = 0; s < batch->segments; s++) {
-        const segment_t segment = segment_of(batch, s);
-        const int32_t *blocks = batch->blocks + batch->block_offsets[s];
-#pragma omp for schedule(static) nowait
-        for (long position = segment.start; position < segment.end; position++) {
-            long row = segment.row + position - segment.start, block = blocks[position / BLOCK];
-            for (long head = 0; head < heads; head++) {
-                put_keys(&shape, k + row * k_stride + head * dim, keys + keys_at(&shape, block, head) * PAIR, position % BLOCK);
-                put_values(&shape, v + row * v_stride + head * dim, values + values_at(&shape, block, head) * PAIR, position % BLOCK);
-            }
+typedef struct {
+    const batch_t *batch;
+    const act_t *k, *v;
+    act_t *keys, *values;
+    long k_stride, v_stride;
+    shape_t shape;
+} write_t;
+
+/* Rows [first, last) of the batch. */
+static void write_rows(const void *context, long first, long last) {
+    const write_t *w = context;
+    const shape_t *shape = &w->shape;
+    long s = segment_at(w->batch, first);
+    for (long row = first; row < last; row++) {
+        while (row >= w->batch->row_offsets[s + 1]) s++;
+        const long position = w->batch->starts[s] + row - w->batch->row_offsets[s];
+        const long block = w->batch->blocks[w->batch->block_offsets[s] + position / BLOCK];
+        for (long head = 0; head < shape->heads; head++) {
+            const act_t *k = w->k + row * w->k_stride + head * shape->dim, *v = w->v + row * w->v_stride + head * shape->dim;
+            put_keys(shape, k, w->keys + keys_at(shape, block, head) * PAIR, position % BLOCK);
+            put_values(shape, v, w->values + values_at(shape, block, head) * PAIR, position % BLOCK);
         }
     }
+}
+
+void iso_write_kv(const batch_t *batch, const act_t *k, long k_stride, const act_t *v, long v_stride, act_t *keys, act_t *values,
+                  long heads, long dim, int threads) {
+    const write_t w = {batch, k, v, keys, values, k_stride, v_stride, shape_of(heads, dim)};
+    iso_each(write_rows, &w, batch->row_offsets[batch->segments], 16, threads);
 }

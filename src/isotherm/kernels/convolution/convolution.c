@@ -3,15 +3,18 @@
 #include "act.h"
 #include "batch.h"
 #include "math.h"
+#include "pool.h"
 
 #include <stdlib.h>
 
-enum { TILE = 128, SMALL = 1 << 15 }; /* elements below which a team of threads costs more than it saves */
+enum { TILE = 128, SMALL = 1 << 15 }; /* elements below which sharing costs more than it saves */
 
 typedef struct {
+    const batch_t *batch;
     const act_t *x;
+    const float *weight;
     long stride, channels, width;
-    act_t *history, *rows;
+    act_t *history, *rows, *out;
 } conv_t;
 
 /* The inputs at `position`, which may lie before the segment (lane) or before its block (history). */
@@ -30,10 +33,10 @@ V16_INLINE void by_tap(const float *weight, long n, long width, float *taps) {
 }
 
 /* taps: [width][TILE], the weights of channels [c, c+n) by tap. */
-static void outputs(const conv_t *conv, const segment_t *segment, const float *taps, long c, long n, act_t *out) {
+static void outputs(const conv_t *conv, const segment_t *segment, const float *taps, long c, long n) {
     const act_t *inputs[conv->width];
     for (long position = segment->start; position < segment->end; position++) {
-        act_t *y = out + (segment->row + position - segment->start) * conv->channels + c;
+        act_t *y = conv->out + (segment->row + position - segment->start) * conv->channels + c;
         for (long tap = 0; tap < conv->width; tap++)
             inputs[tap] = inputs_at(conv, segment, position - conv->width + 1 + tap) + c;
         for (long i = 0; i < n; i += 16) {
@@ -53,7 +56,8 @@ static void outputs(const conv_t *conv, const segment_t *segment, const float *t
 }
 
 /* Histories first, because they may read lane rows that are then overwritten. */
-static void keep(const conv_t *conv, const batch_t *batch, const segment_t *segment, long c, long n) {
+static void keep(const conv_t *conv, const segment_t *segment, long c, long n) {
+    const batch_t *batch = conv->batch;
     size_t bytes = (size_t)n * sizeof(act_t);
     long before = conv->width - 1, kept = segment->end / BLOCK * BLOCK;
     for (long w = batch->write_offsets[segment->index]; w < batch->write_offsets[segment->index + 1]; w++)
@@ -65,22 +69,25 @@ static void keep(const conv_t *conv, const batch_t *batch, const segment_t *segm
                inputs_at(conv, segment, position) + c, bytes);
 }
 
+static long tiles_of(const conv_t *conv) { return (conv->channels + TILE - 1) / TILE; }
+
+static void work(const void *context, team_t *team) {
+    const conv_t *conv = context;
+    const long tiles = tiles_of(conv), width = conv->width;
+    float *taps = aligned_alloc(64, (size_t)width * TILE * sizeof(float));
+    for (long task; (task = claim(team)) >= 0;) {
+        segment_t segment = segment_of(conv->batch, task / tiles);
+        long c = task % tiles * TILE, n = conv->channels - c < TILE ? conv->channels - c : TILE;
+        if (width == 4) by_tap(conv->weight + c * 4, n, 4, taps); /* a constant width, which the compiler turns into shuffles */
+        else by_tap(conv->weight + c * width, n, width, taps);
+        outputs(conv, &segment, taps, c, n);
+        keep(conv, &segment, c, n);
+    }
+    free(taps);
+}
+
 void iso_causal_conv(const batch_t *batch, const act_t *x, long stride, const float *weight, long channels, long width,
                      act_t *history, act_t *rows, act_t *out, int threads) {
-    const conv_t conv = {x, stride, channels, width, history, rows};
-    long tiles = (channels + TILE - 1) / TILE;
-#pragma omp parallel num_threads(threads) if (batch->row_offsets[batch->segments] * channels > SMALL)
-    {
-        float *taps = aligned_alloc(64, (size_t)width * TILE * sizeof(float));
-#pragma omp for schedule(static)
-        for (long task = 0; task < batch->segments * tiles; task++) {
-            segment_t segment = segment_of(batch, task / tiles);
-            long c = task % tiles * TILE, n = channels - c < TILE ? channels - c : TILE;
-            if (width == 4) by_tap(weight + c * 4, n, 4, taps); /* a constant width, which the compiler turns into shuffles */
-            else by_tap(weight + c * width, n, width, taps);
-            outputs(&conv, &segment, taps, c, n, out);
-            keep(&conv, batch, &segment, c, n);
-        }
-        free(taps);
-    }
+    const conv_t conv = {batch, x, weight, stride, channels, width, history, rows, out};
+    iso_share(work, &conv, batch->segments * tiles_of(&conv), batch->row_offsets[batch->segments] * channels > SMALL ? threads : 1);
 }

@@ -2,6 +2,7 @@
    value heads that read it: no other task touches its lane rows, its part of a slot or its outputs. */
 #include "act.h"
 #include "batch.h"
+#include "pool.h"
 #include "tile.h"
 
 #include <stdlib.h>
@@ -10,12 +11,15 @@ enum { AHEAD = 4 }; /* rows between asking for an input and using it */
 
 /* `columns` is value_dim rounded up to whole vectors, the row length of u and of the state; the columns added stay 0. */
 typedef struct {
+    const batch_t *batch;
     const act_t *qkv, *b, *a;
     long qkv_stride, b_stride, a_stride;
     const float *decay, *dt_bias;
     float *state, *keys, *u, *totals; /* slots; lane rows k [Hk][DK][64], u [Hv][64][columns], G [Hv][64] */
     act_t *out;
     long key_heads, value_heads, key_dim, value_dim, columns, group;
+    long most; /* rows of one chunk that a segment has, at most */
+    int crosses; /* whether a segment reaches a boundary */
 } delta_t;
 
 /* Work space of a thread. Rows come in pairs: in keys k and q of a token, in dots k.k and q.k, in reads k.h (then the right-hand
@@ -34,7 +38,9 @@ static long head_state(const delta_t *d) { return d->key_dim * d->columns; }
 
 static float *reserve(size_t elements) { return aligned_alloc(64, (elements * sizeof(float) + 63) / 64 * 64); }
 
-static work_t work_for(const delta_t *d, long n, int crosses) {
+static work_t work_for(const delta_t *d) {
+    const long n = d->most;
+    const int crosses = d->crosses;
     return (work_t){
         .keys = reserve(2 * n * d->key_dim),
         .dots = reserve(2 * n * BLOCK),
@@ -169,7 +175,7 @@ static void fold(const delta_t *d, const float *keys, const float *u, const floa
 }
 
 /* All chunks of a segment for one key head. */
-static void task(const delta_t *d, const batch_t *batch, const segment_t *segment, long key_head, work_t *w) {
+static void task(const delta_t *d, const segment_t *segment, long key_head, work_t *w) {
     const long size = head_state(d), first_head = key_head * d->group;
     float *keys = d->keys + (segment->lane * d->key_heads + key_head) * d->key_dim * BLOCK;
     float *u = d->u + (segment->lane * d->value_heads + first_head) * BLOCK * d->columns;
@@ -181,7 +187,7 @@ static void task(const delta_t *d, const batch_t *batch, const segment_t *segmen
         int crosses = end <= segment->end;
         if (!crosses) end = segment->end;
         rows_t rows = {segment->row + start - segment->start, start % BLOCK, end - start};
-        long slot = crosses ? slot_of(batch, segment->index, end) : -1;
+        long slot = crosses ? slot_of(d->batch, segment->index, end) : -1;
         float *next = slot < 0 ? spare : d->state + (slot * d->value_heads + first_head) * size;
         keys_of(d, rows, key_head, keys, w);
         for (long g = 0; g < d->group; g++) {
@@ -196,27 +202,26 @@ static void task(const delta_t *d, const batch_t *batch, const segment_t *segmen
     }
 }
 
+static void work(const void *context, team_t *team) {
+    const delta_t *d = context;
+    work_t space = work_for(d);
+    for (long i; (i = claim(team)) >= 0;) {
+        segment_t segment = segment_of(d->batch, i / d->key_heads);
+        task(d, &segment, i % d->key_heads, &space);
+    }
+    release(&space);
+}
+
 void iso_gated_delta(const batch_t *batch, const act_t *qkv, long qkv_stride, const act_t *b, long b_stride, const act_t *a,
                      long a_stride, const float *decay, const float *dt_bias, float *state, float *keys, float *u, float *totals,
                      act_t *out, long key_heads, long value_heads, long key_dim, long value_dim, int threads) {
-    const delta_t d = {qkv, b, a, qkv_stride, b_stride, a_stride, decay, dt_bias, state, keys, u, totals, out,
-                       key_heads, value_heads, key_dim, value_dim, (value_dim + 15) / 16 * 16, value_heads / key_heads};
-    long most = 0;
-    int crosses = 0;
+    delta_t d = {batch, qkv, b, a, qkv_stride, b_stride, a_stride, decay, dt_bias, state, keys, u, totals, out, key_heads,
+                 value_heads, key_dim, value_dim, (value_dim + 15) / 16 * 16, value_heads / key_heads, 0, 0};
     for (long s = 0; s < batch->segments; s++) {
         segment_t segment = segment_of(batch, s);
         long n = segment.end - segment.start;
-        if (n > most) most = n;
-        crosses |= segment.end >= segment.base + BLOCK;
+        if (n > d.most) d.most = n < BLOCK ? n : BLOCK;
+        d.crosses |= segment.end >= segment.base + BLOCK;
     }
-#pragma omp parallel num_threads(threads)
-    {
-        work_t work = work_for(&d, most < BLOCK ? most : BLOCK, crosses);
-#pragma omp for schedule(dynamic, 1)
-        for (long i = 0; i < batch->segments * key_heads; i++) {
-            segment_t segment = segment_of(batch, i / key_heads);
-            task(&d, batch, &segment, i % key_heads, &work);
-        }
-        release(&work);
-    }
+    iso_share(work, &d, batch->segments * key_heads, threads);
 }

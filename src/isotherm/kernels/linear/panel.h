@@ -82,15 +82,23 @@ static void panel_tiles(const product_t *p, long panel, long first, long last) {
     }
 }
 
-/* Units [first, last) of the product; unit u is tile u % tiles of panel u / tiles. */
-static void units(const product_t *p, long first, long last) {
-    const long tiles = tiles_of(p->rows);
-    while (first < last) {
-        const long panel = first / tiles, begin = first % tiles;
-        const long end = last - panel * tiles < tiles ? last - panel * tiles : tiles;
-        panel_tiles(p, panel, begin, end);
-        first = panel * tiles + end;
-    }
+/* A product in pieces: PIECE_TILES tiles of one panel, or whole panels that follow each other while their weights are few. */
+enum { PIECE_TILES = 8 * BLOCK_TILES, PIECE_BYTES = 1 << 17 };
+
+V16_INLINE long groups_of(const product_t *p) { return (tiles_of(p->rows) + PIECE_TILES - 1) / PIECE_TILES; }
+
+/* Panels of a piece. */
+V16_INLINE long run_of(const product_t *p) {
+    const long bytes = steps_of(p->k) * STEP;
+    return groups_of(p) > 1 || bytes >= PIECE_BYTES ? 1 : bytes > 0 ? PIECE_BYTES / bytes : PIECE_BYTES;
+}
+
+static long pieces_of(const product_t *p) { return groups_of(p) * ((panels_of(p->n) + run_of(p) - 1) / run_of(p)); }
+
+static void piece(const product_t *p, long index) {
+    const long tiles = tiles_of(p->rows), groups = groups_of(p), group = index % groups, first = index / groups * run_of(p);
+    for (long panel = first; panel < first + run_of(p) && panel < panels_of(p->n); panel++)
+        panel_tiles(p, panel, group * tiles / groups, (group + 1) * tiles / groups);
 }
 
 #endif

@@ -21,6 +21,17 @@ static inline segment_t segment_of(const batch_t *batch, long s) {
     return (segment_t){s, row, start, start + batch->row_offsets[s + 1] - row, start / BLOCK * BLOCK, batch->lanes[s], batch->states[s]};
 }
 
+/* The segment that has row `row`. */
+static inline long segment_at(const batch_t *batch, long row) {
+    long s = 0, high = batch->segments;
+    while (high - s > 1) {
+        long middle = (s + high) / 2;
+        if (batch->row_offsets[middle] <= row) s = middle;
+        else high = middle;
+    }
+    return s;
+}
+
 /* Where the state at `boundary` is kept, or -1. */
 static inline long slot_of(const batch_t *batch, long s, long boundary) {
     for (long w = batch->write_offsets[s]; w < batch->write_offsets[s + 1]; w++)

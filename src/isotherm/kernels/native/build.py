@@ -21,7 +21,7 @@ _COMMON = (
     "-O3",
     "-ffp-contract=off",
     "-fno-math-errno",
-    "-fopenmp",
+    "-pthread",
     "-fPIC",
     "-Wall",
     "-Wextra",

@@ -1,31 +1,50 @@
 #include "norm.h"
+#include "pool.h"
 
-enum { SMALL = 1 << 15 }; /* elements below which a team of threads costs more than it saves */
+/* Rows of d columns. For the gated norm a row is one head of a matrix's row, which holds `heads` of them. */
+typedef struct {
+    const act_t *x, *gate;
+    const float *weight;
+    act_t *out;
+    long x_stride, gate_stride, heads, d;
+    float eps;
+} norm_t;
 
-void iso_rms_norm(const act_t *x, long x_stride, const float *weight, act_t *out, long rows, long d, float eps, int threads) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (rows > 1 && rows * d > SMALL)
-    for (long m = 0; m < rows; m++) {
-        const act_t *p = x + m * x_stride;
-        v16 scale = v16_set1(inverse_rms(p, d, eps));
+static void rms_norm(const void *context, long first, long last) {
+    const norm_t *c = context;
+    const long d = c->d;
+    for (long m = first; m < last; m++) {
+        const act_t *p = c->x + m * c->x_stride;
+        v16 scale = v16_set1(inverse_rms(p, d, c->eps));
         long i = 0;
-        for (; i + 16 <= d; i += 16)
-            st16(out + m * d + i, v16_mul(v16_mul(ld16(p + i), scale), v16_load(weight + i)));
+        for (; i + 16 <= d; i += 16) st16(c->out + m * d + i, v16_mul(v16_mul(ld16(p + i), scale), v16_load(c->weight + i)));
         if (i < d)
-            st16_n(out + m * d + i, v16_mul(v16_mul(ld16_n(p + i, d - i), scale), v16_load_n(weight + i, d - i)), d - i);
+            st16_n(c->out + m * d + i, v16_mul(v16_mul(ld16_n(p + i, d - i), scale), v16_load_n(c->weight + i, d - i)), d - i);
     }
 }
 
-/* rows counts heads: each row of a matrix holds `heads` of `d` columns. */
-void iso_gated_rms_norm(const act_t *x, long x_stride, const act_t *gate, long gate_stride, const float *weight, act_t *out,
-                        long rows, long heads, long d, float eps, int threads) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (rows * heads > 1 && rows * heads * d > SMALL)
-    for (long r = 0; r < rows * heads; r++) {
-        const act_t *p = x + r / heads * x_stride + r % heads * d, *g = gate + r / heads * gate_stride + r % heads * d;
-        v16 scale = v16_set1(inverse_rms(p, d, eps));
+static void gated_rms_norm(const void *context, long first, long last) {
+    const norm_t *c = context;
+    const long d = c->d;
+    for (long r = first; r < last; r++) {
+        const long row = r / c->heads, column = r % c->heads * d;
+        const act_t *p = c->x + row * c->x_stride + column, *g = c->gate + row * c->gate_stride + column;
+        v16 scale = v16_set1(inverse_rms(p, d, c->eps));
         for (long i = 0; i < d; i += 16) {
             long n = d - i < 16 ? d - i : 16;
-            v16 y = v16_mul(v16_mul(ld16_n(p + i, n), scale), v16_load_n(weight + i, n));
-            st16_n(out + r * d + i, v16_mul(y, v16_silu(ld16_n(g + i, n))), n);
+            v16 y = v16_mul(v16_mul(ld16_n(p + i, n), scale), v16_load_n(c->weight + i, n));
+            st16_n(c->out + r * d + i, v16_mul(y, v16_silu(ld16_n(g + i, n))), n);
         }
     }
+}
+
+void iso_rms_norm(const act_t *x, long x_stride, const float *weight, act_t *out, long rows, long d, float eps, int threads) {
+    const norm_t c = {x, 0, weight, out, x_stride, 0, 1, d, eps};
+    iso_each(rms_norm, &c, rows, step_for(d), threads);
+}
+
+void iso_gated_rms_norm(const act_t *x, long x_stride, const act_t *gate, long gate_stride, const float *weight, act_t *out,
+                        long rows, long heads, long d, float eps, int threads) {
+    const norm_t c = {x, gate, weight, out, x_stride, gate_stride, heads, d, eps};
+    iso_each(gated_rms_norm, &c, rows * heads, step_for(d), threads);
 }

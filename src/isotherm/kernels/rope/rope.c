@@ -1,13 +1,15 @@
 /* RMS norm of each head and rotation; the split law is in __init__.py. A task is one head of one row. */
 #include "../norm/norm.h"
+#include "pool.h"
 
 #include <stdlib.h>
 
-enum { SMALL = 1 << 14 }; /* elements below which a team of threads costs more than it saves */
-
 typedef struct {
+    const act_t *x;
     const float *weight, *cos, *sin;
-    long dim, half;
+    const int32_t *positions;
+    act_t *out;
+    long stride, heads, dim, half;
     float eps;
 } rope_t;
 
@@ -33,17 +35,19 @@ static void head(const rope_t *rope, const act_t *x, const float *cos, const flo
     }
 }
 
-void iso_norm_rope(const act_t *x, long stride, const float *weight, const int32_t *positions, const float *cos, const float *sin,
-                   act_t *out, long rows, long heads, long dim, long half, float eps, int threads) {
-    const rope_t rope = {weight, cos, sin, dim, half, eps};
-#pragma omp parallel num_threads(threads) if (rows * heads > 1 && rows * heads * dim > SMALL)
-    {
-        float *normed = malloc((size_t)dim * sizeof(float));
-#pragma omp for schedule(static)
-        for (long task = 0; task < rows * heads; task++) {
-            long row = task / heads, column = task % heads * dim, angle = positions[row] * half;
-            head(&rope, x + row * stride + column, cos + angle, sin + angle, normed, out + row * heads * dim + column);
-        }
-        free(normed);
+static void heads(const void *context, long first, long last) {
+    const rope_t *rope = context;
+    float *normed = malloc((size_t)rope->dim * sizeof(float));
+    for (long task = first; task < last; task++) {
+        long row = task / rope->heads, column = task % rope->heads * rope->dim, angle = rope->positions[row] * rope->half;
+        act_t *out = rope->out + task * rope->dim;
+        head(rope, rope->x + row * rope->stride + column, rope->cos + angle, rope->sin + angle, normed, out);
     }
+    free(normed);
+}
+
+void iso_norm_rope(const act_t *x, long stride, const float *weight, const int32_t *positions, const float *cos, const float *sin,
+                   act_t *out, long rows, long heads_a_row, long dim, long half, float eps, int threads) {
+    const rope_t rope = {x, weight, cos, sin, positions, out, stride, heads_a_row, dim, half, eps};
+    iso_each(heads, &rope, rows * heads_a_row, step_for(dim), threads);
 }

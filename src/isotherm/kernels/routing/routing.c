@@ -1,7 +1,6 @@
 #include "act.h"
 #include "math.h"
-
-enum { SMALL = 1 << 13 };
+#include "pool.h"
 
 /* The k largest of x[0..e), largest first, ties to the lower index, into best. A NaN is never larger than what came before. */
 static void largest(const float *x, long e, long k, int32_t *best) {
@@ -35,37 +34,67 @@ static float sum_of_exponentials(const float *x, long e, float top) {
     return v16_hsum(sum);
 }
 
-/* logits [rows, e] float32 -> experts [rows, k] ascending ids, weights [rows, k]. 1 <= k <= e. */
-void iso_route(const float *logits, long stride, int32_t *experts, float *weights, long rows, long e, long k, int renormalize,
-               int threads) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (rows > 1 && rows * e > SMALL)
-    for (long m = 0; m < rows; m++) {
-        const float *x = logits + m * stride;
-        int32_t *ids = experts + m * k;
-        float *w = weights + m * k, total = 0.0f;
+typedef struct {
+    const float *logits;
+    int32_t *experts;
+    float *weights;
+    long stride, e, k;
+    int renormalize;
+} route_t;
+
+static void route(const void *context, long first, long last) {
+    const route_t *r = context;
+    const long e = r->e, k = r->k;
+    for (long m = first; m < last; m++) {
+        const float *x = r->logits + m * r->stride;
+        int32_t *ids = r->experts + m * k;
+        float *w = r->weights + m * k, total = 0.0f;
         largest(x, e, k, ids);
         const float top = x[ids[0]], sum = sum_of_exponentials(x, e, top);
         ascend(ids, k);
         for (long j = 0; j < k; j++) total += w[j] = f1_exp(x[ids[j]] - top) / sum;
-        for (long j = 0; renormalize && j < k; j++) w[j] /= total;
+        for (long j = 0; r->renormalize && j < k; j++) w[j] /= total;
     }
 }
 
-/* y [rows, n]; shared may be null, then shared_gate is not read; shared_gate may be null, then shared counts whole. */
+/* logits [rows, e] float32 -> experts [rows, k] ascending ids, weights [rows, k]. 1 <= k <= e. */
+void iso_route(const float *logits, long stride, int32_t *experts, float *weights, long rows, long e, long k, int renormalize,
+               int threads) {
+    const route_t r = {logits, experts, weights, stride, e, k, renormalize};
+    iso_each(route, &r, rows, step_for(4 * e), threads);
+}
+
+/* shared may be null, then shared_gate is not read; shared_gate may be null, then shared counts whole. */
+typedef struct {
+    const act_t *pairs, *shared, *shared_gate, *residual;
+    const float *weights;
+    const int32_t *places;
+    act_t *y;
+    long shared_stride, gate_stride, residual_stride, n, k;
+} combine_t;
+
+static void combine(const void *context, long first, long last) {
+    const combine_t *c = context;
+    const long n = c->n, k = c->k;
+    for (long m = first; m < last; m++) {
+        const int gated = c->shared && c->shared_gate;
+        const v16 gate = gated ? v16_sigmoid(v16_set1(ld1(c->shared_gate + m * c->gate_stride))) : v16_set1(1.0f);
+        for (long i = 0; i < n; i += 16) {
+            const long lanes = n - i < 16 ? n - i : 16;
+            v16 sum = v16_zero();
+            for (long j = 0; j < k; j++)
+                sum = v16_fma(v16_set1(c->weights[m * k + j]), ld16_n(c->pairs + c->places[m * k + j] * n + i, lanes), sum);
+            sum = v16_add(ld16_n(c->residual + m * c->residual_stride + i, lanes), sum);
+            if (c->shared) sum = v16_fma(gate, ld16_n(c->shared + m * c->shared_stride + i, lanes), sum);
+            st16_n(c->y + m * n + i, sum, lanes);
+        }
+    }
+}
+
+/* y [rows, n]. */
 void iso_combine(const act_t *pairs, const float *weights, const int32_t *places, const act_t *shared, long shared_stride,
                  const act_t *shared_gate, long gate_stride, const act_t *residual, long residual_stride, act_t *y, long rows,
                  long n, long k, int threads) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (rows > 1 && rows * n * k > SMALL)
-    for (long m = 0; m < rows; m++) {
-        const v16 gate = shared && shared_gate ? v16_sigmoid(v16_set1(ld1(shared_gate + m * gate_stride))) : v16_set1(1.0f);
-        for (long i = 0; i < n; i += 16) {
-            const long c = n - i < 16 ? n - i : 16;
-            v16 sum = v16_zero();
-            for (long j = 0; j < k; j++)
-                sum = v16_fma(v16_set1(weights[m * k + j]), ld16_n(pairs + places[m * k + j] * n + i, c), sum);
-            sum = v16_add(ld16_n(residual + m * residual_stride + i, c), sum);
-            if (shared) sum = v16_fma(gate, ld16_n(shared + m * shared_stride + i, c), sum);
-            st16_n(y + m * n + i, sum, c);
-        }
-    }
+    const combine_t c = {pairs, shared, shared_gate, residual, weights, places, y, shared_stride, gate_stride, residual_stride, n, k};
+    iso_each(combine, &c, rows, step_for(n * k), threads);
 }

@@ -1,6 +1,7 @@
 /* Log-sum-exp, the largest logits and the choice of a token; the definitions and the split law are in __init__.py. */
 #include "noise.h"
 #include "order.h"
+#include "pool.h"
 
 static float largest_of(const float *x, long v) {
     v16 most = v16_set1(-__builtin_inff());
@@ -22,25 +23,41 @@ static float sum_exp(const float *x, long v, float shift) {
     return v16_hsum(sum);
 }
 
-void iso_log_sum_exp(const float *x, long stride, long rows, long v, float *out, int threads) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (rows > 1)
-    for (long r = 0; r < rows; r++) {
-        float largest = largest_of(x + r * stride, v);
-        out[r] = f1_log(sum_exp(x + r * stride, v, largest)) + largest;
+typedef struct {
+    const float *x;
+    long stride, v, k;
+    float *values; /* [rows] log-sum-exp, or [rows][k] the largest */
+    int32_t *ids;
+} logits_t;
+
+static void log_sum_exp(const void *context, long first, long last) {
+    const logits_t *c = context;
+    for (long r = first; r < last; r++) {
+        const float *x = c->x + r * c->stride;
+        float largest = largest_of(x, c->v);
+        c->values[r] = f1_log(sum_exp(x, c->v, largest)) + largest;
     }
 }
 
-void iso_top(const float *x, long stride, long rows, long v, long k, int32_t *ids, float *values, int threads) {
-#pragma omp parallel num_threads(threads) if (rows > 1)
-    {
-        token_t *first = malloc((size_t)(k ? k : 1) * sizeof *first);
-#pragma omp for schedule(static)
-        for (long r = 0; r < rows; r++) {
-            first_tokens(x + r * stride, v, first, k);
-            for (long i = 0; i < k; i++) ids[r * k + i] = first[i].id, values[r * k + i] = first[i].value;
-        }
-        free(first);
+void iso_log_sum_exp(const float *x, long stride, long rows, long v, float *out, int threads) {
+    const logits_t c = {x, stride, v, 0, out, 0};
+    iso_each(log_sum_exp, &c, rows, step_for(v), threads);
+}
+
+static void top(const void *context, long first, long last) {
+    const logits_t *c = context;
+    const long k = c->k;
+    token_t *tokens = malloc((size_t)(k ? k : 1) * sizeof *tokens);
+    for (long r = first; r < last; r++) {
+        first_tokens(c->x + r * c->stride, c->v, tokens, k);
+        for (long i = 0; i < k; i++) c->ids[r * k + i] = tokens[i].id, c->values[r * k + i] = tokens[i].value;
     }
+    free(tokens);
+}
+
+void iso_top(const float *x, long stride, long rows, long v, long k, int32_t *ids, float *values, int threads) {
+    const logits_t c = {x, stride, v, k, values, ids};
+    iso_each(top, &c, rows, step_for(v), threads);
 }
 
 /* The best of a choice so far. */
