@@ -7,9 +7,9 @@ import pytest
 
 from isotherm.core.errors import ConfigError
 from isotherm.gate.answer import Answer, ToolCall
-from isotherm.gate.battery import ordered_slots
-from isotherm.gate.case import Case, ToolResult, ToolResults, load_battery
-from isotherm.gate.conversation import request_body
+from isotherm.gate.battery import BATTERIES, expand, ordered_slots
+from isotherm.gate.case import Case, ToolResult, ToolResults, UserTurn, load_battery
+from isotherm.gate.conversation import answered_calls, request_body
 
 QUESTION = {"role": "user", "content": "How cold is it?"}
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
@@ -76,3 +76,62 @@ def test_a_case_that_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> No
         load_battery(str(path))
     with pytest.raises(ConfigError, match=r"'nothing' is neither ours \(a, b.*\) nor a file"):
         load_battery("nothing")
+
+
+def test_calls_with_results_are_those_that_an_answer_must_not_repeat() -> None:
+    call = ToolCall("get_weather", '{"city":"Oslo"}')
+    follow_ups = (ToolResults((ToolResult("get_weather", "-4"),)), UserTurn("And in Rome?"))
+    case = Case("one", (QUESTION,), (TOOL,), follow_ups)
+    first, answer = Answer(tool_calls=(call,)), Answer(text="-4")
+    assert answered_calls(request_body(case, ())) == ()
+    assert answered_calls(request_body(case, (first,))) == (call,)
+    assert answered_calls(request_body(case, (first, answer))) == ()
+
+
+def test_repro_is_two_requests_of_which_the_second_must_not_repeat_its_call() -> None:
+    plant, trip = load_battery("repro")
+    assert (plant.turns, trip.turns) == (1, 1)
+    assert plant.messages[0] == trip.messages[0] and plant.tools == trip.tools and plant.messages[1] != trip.messages[1]
+    (call,) = answered_calls(request_body(trip, ()))
+    assert json.loads(call.arguments)["city"] in trip.messages[1]["content"]
+    expectation = trip.expectation(0)
+    assert expectation is not None and expectation.no_call and expectation.contains
+
+
+def test_battery_c_asks_documents_of_8_and_30_thousand_tokens_at_three_depths_and_goes_on() -> None:
+    cases = load_battery("c")
+    assert len(cases) == 6 and all(case.turns >= 2 for case in cases)
+    documents = {case.messages[0]["content"] for case in cases}
+    assert len(documents) == 2
+    for case in cases:
+        document, first = case.messages[0]["content"], case.expectation(0)
+        assert first is not None and first.contains
+        place = document.index(first.contains[0]) / len(document)
+        assert any(abs(place - depth) < 0.05 for depth in (0.1, 0.5, 0.9)), (case.id, place)
+
+
+def test_every_response_of_our_batteries_has_an_expectation() -> None:
+    for name in BATTERIES:
+        for case in load_battery(name):
+            assert all(case.expectation(turn) is not None for turn in range(case.turns)), case.id
+
+
+def test_all_stands_for_every_battery_of_ours_once() -> None:
+    assert expand(("a", "all")) == ("a", "b", "c", "repro")
+    ids = [slot.case.id for slot in ordered_slots(("all",)) if slot.turn == 0]
+    assert len(ids) == len(set(ids)) == 23 + 12 + 6 + 2
+
+
+def test_two_cases_with_one_id_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"id": "a-weather", "messages": [QUESTION]}))
+    with pytest.raises(ConfigError, match="a-weather"):
+        ordered_slots(("a", str(path)))
+
+
+@pytest.mark.parametrize("expect", [[{"cals": []}], [{"contains": "x"}], ["x"]])
+def test_an_expectation_that_cannot_be_read_is_an_error_with_its_line(expect: list[object], tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"id": "one", "messages": [QUESTION], "expect": expect}))
+    with pytest.raises(ConfigError, match="line 1"):
+        load_battery(str(path))
