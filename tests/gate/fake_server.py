@@ -1,18 +1,21 @@
 """A scripted server with the gate's endpoints and injectable faults: its tokens are characters, its weights are CRC-32.
 
 Run as `python fake_server.py [MODEL] --port P --[no-]enable-prefix-caching [--max-num-batched-tokens N] [--fault NAME]`.
+When a user speaks and there are tools it calls `ask`, whose argument q is what was generated; else it answers in text.
+The faults are in faults.py.
 Its cache follows docs/cache-policy.md in the plainest way there is: a list of everything published, searched in full.
 """
 
 import argparse
 import json
-import os
 import struct
 import sys
 import threading
 import time
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import faults
 
 LENGTH = 70  # generated tokens of an answer: more than a block, so that generated blocks are published
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -21,10 +24,6 @@ STEP_S = 0.0002
 
 def float32(value):
     return struct.unpack("<f", struct.pack("<f", value))[0]
-
-
-def flip_last_bit(value):
-    return struct.unpack("<f", struct.pack("<I", struct.unpack("<I", struct.pack("<f", value))[0] ^ 1))[0]
 
 
 def likeliest(prefix):
@@ -37,7 +36,8 @@ def render(messages, tools):
     """The chat template; an assistant turn is rendered as exactly what was generated for it."""
     text = f"<tools>{json.dumps(tools)}</tools>" if tools else ""
     for message in messages:
-        called = "".join(call["function"]["arguments"] for call in message.get("tool_calls") or ())
+        calls = message.get("tool_calls") or ()
+        called = "".join(json.loads(call["function"]["arguments"])["q"] for call in calls)
         start = f"<{message['role']}>"
         text += start + (message.get("content") or "") + called
     return text
@@ -126,7 +126,7 @@ class Handler(BaseHTTPRequestHandler):
             entries.append(entry)
         if self.server.options.fault == "rescored bit":
             value = entries[-1][str(body["prompt"][-1])]
-            value["logprob"] = flip_last_bit(value["logprob"])
+            value["logprob"] = faults.flip_last_bit(value["logprob"])
         self.reply({"choices": [{"text": "", "prompt_logprobs": entries}], "usage": {}})
 
     def chat(self, body):
@@ -138,53 +138,47 @@ class Handler(BaseHTTPRequestHandler):
             return
         if fault == "hang":
             time.sleep(30)
-        text, chunks = prompt, []
+        script = self.script(body, prompt, hit, fault)
+        generated, hint = "".join(script.letters), self.hint(body)
+        self.stream(prompt, script, fault, lambda: server.cache.publish(prompt, generated, hint, hit, matched, 256))
+
+    def script(self, body, prompt, cached, fault):
+        """What is to be said, with the fault in it."""
+        text, tops = prompt, []
+        forced = faults.TOKENS.get(fault, lambda index, top: None)
+        letters = []
         for index in range(LENGTH):
             top = likeliest(text)
-            token = top[0][0]
-            if (fault == "token" and index == 3) or (fault == "random token" and index == 3):
-                token = os.urandom(1).hex()[0] if fault == "random token" else top[1][0]
-            if fault == "bit" and index == 5:
-                top[9] = (top[9][0], flip_last_bit(top[9][1]))
-            chunks.append(self.chunk(body, index, token, top, fault))
-            text += token
-        hint = self.hint(body)
-        told = {"lying": hit + 64, "no reach": 0, "stingy": max(hit - 64, 0)}.get(fault, hit)
-        self.stream(
-            prompt,
-            chunks,
-            told,
-            fault,
-            lambda: server.cache.publish(prompt, text[len(prompt) :], hint, hit, matched, 256),
-        )
-
-    def chunk(self, body, index, token, top, fault):
-        shown = token.upper() if fault == "text" and index == 8 else token
+            letter = forced(index, top) or top[0][0]
+            tops.append(top)
+            letters.append(letter)
+            text += letter
+        said = "".join(letters)
         called = bool(body.get("tools")) and body["messages"][-1]["role"] == "user"
-        call = {"index": 0, "function": {"name": "ask" if index == 0 else None, "arguments": shown}}
-        choice = {
-            "index": 0,
-            "delta": {"tool_calls": [call]} if called else {"content": shown},
-            "token_ids": [ord(token)],
-        }
-        listed = [{"token": c, "logprob": p} for c, p in top]
-        if not (fault == "first logprob" and index == 0):
-            choice["logprobs"] = {"content": [listed[0] | {"token": token, "top_logprobs": listed}]}
-        return choice
+        calls = [["ask", json.dumps({"q": said, "n": 1})]] if called else []
+        script = faults.Script(letters, tops, "" if called else said, calls, "tool_calls" if called else "stop", cached)
+        faults.CONTENT.get(fault, lambda script, body: None)(script, body)
+        return script
 
-    def stream(self, prompt, chunks, cached, fault, publish):
+    def stream(self, prompt, script, fault, publish):
         self.send_response(200)
         self.end_headers()
         self.send({"choices": [{"delta": {"role": "assistant"}}], "prompt_token_ids": list(map(ord, prompt))})
-        for index, choice in enumerate(chunks):
+        for index, (letter, delta) in enumerate(zip(script.letters, script.deltas(), strict=True)):
             time.sleep(STEP_S)
             if fault == "cut" and index == 20:
                 return
+            choice = {"index": 0, "delta": delta}
+            if script.gives_ids:
+                choice["token_ids"] = [ord(letter)]
+            listed = [{"token": c, "logprob": p} for c, p in script.tops[index]]
+            if script.gives_first_logprob or index:
+                choice["logprobs"] = {"content": [listed[0] | {"token": letter, "top_logprobs": listed}]}
             self.send({"choices": [choice]})
         publish()
-        self.send({"choices": [{"delta": {}, "finish_reason": "stop" if fault == "finish" else "length"}]})
-        usage = {"completion_tokens": len(chunks), "prompt_tokens_details": {"cached_tokens": cached}}
-        self.send({"choices": [], "usage": usage})
+        self.send({"choices": [{"delta": {}, "finish_reason": script.finish}]})
+        details = {} if script.cached is None else {"prompt_tokens_details": {"cached_tokens": script.cached}}
+        self.send({"choices": [], "usage": {"completion_tokens": len(script.letters), **details}})
         self.wfile.write(b"data: [DONE]\n\n")
 
     def send(self, record):

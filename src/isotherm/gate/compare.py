@@ -124,12 +124,13 @@ def _calls(calls: tuple[ToolCall, ...]) -> str:
 
 
 def _ids(reference: Answer, answer: Answer) -> Iterator[Difference]:
-    if reference.prompt_ids != answer.prompt_ids:
+    """The first differing ids, of those that both sides have; `missing` reports a side that has none."""
+    if reference.prompt_ids and answer.prompt_ids and reference.prompt_ids != answer.prompt_ids:
         place = first_difference(reference.prompt_ids, answer.prompt_ids)
         near = slice(max(0, place - _AROUND), place + _AROUND + 1)
         expected, actual = reference.prompt_ids[near], answer.prompt_ids[near]
         yield Difference("bits", "prompt token ids", str(list(expected)), str(list(actual)), place)
-    if reference.token_ids != answer.token_ids:
+    if reference.token_ids and answer.token_ids and reference.token_ids != answer.token_ids:
         place = first_difference(reference.token_ids, answer.token_ids)
         yield Difference("bits", "token ids", tokens_near(reference, place), tokens_near(answer, place), place)
 
