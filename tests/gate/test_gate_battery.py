@@ -135,3 +135,18 @@ def test_an_expectation_that_cannot_be_read_is_an_error_with_its_line(expect: li
     path.write_text(json.dumps({"id": "one", "messages": [QUESTION], "expect": expect}))
     with pytest.raises(ConfigError, match="line 1"):
         load_battery(str(path))
+
+
+def test_battery_a_covers_the_kinds_of_value_and_of_answer() -> None:
+    """Strings, numbers, booleans, arrays, nested objects, unicode and emoji; several calls, none, a question, an error."""
+    cases = load_battery("a")
+    expected = [case.expectation(turn) for case in cases for turn in range(case.turns)]
+    calls = [call for e in expected if e and e.calls for call in e.calls]
+    values = [value for call in calls for value in call.arguments.values()]
+    assert {type(value) for value in values} == {str, int, float, bool, list, dict}
+    assert any(isinstance(value, float) and value < 0 for value in values)
+    assert any(isinstance(value, str) and max(map(ord, value)) > 0xFFFF for value in values)
+    assert sum(e is not None and len(e.calls or ()) > 1 for e in expected) >= 3
+    assert sum(case.expectation(0) is not None and case.expectation(0).no_call for case in cases) >= 2  # type: ignore[union-attr]
+    assert any("error" in result.content for case in cases for turn in case.follow_ups for result in turn.results)
+    assert len({tool["function"]["name"] for case in cases for tool in case.tools}) >= 15
