@@ -14,6 +14,7 @@ from isotherm.evaluate.result import BARS, EvalReport, Row
 from isotherm.evaluate.run import EvalConfig, run_eval
 from isotherm.evaluate.terminal import print_report
 from isotherm.gate.answer import Answer
+from isotherm.model.tiny import write_tiny
 
 
 def row(case: str, group: str, reason: str | None = None, accepted: int = 0, drafted: int = 0) -> Row:
@@ -79,6 +80,16 @@ def test_cases_are_answered_judged_and_drafted_by_the_embedded_model() -> None:
     assert right >= 7
     drafted = next(figure for figure in report.figures() if figure.name == "mtp_first_accept")
     assert drafted.total > 50 and (drafted.fraction or 0) > 0.6
+
+
+def test_a_checkpoint_without_a_drafter_is_evaluated_all_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    case = {"id": "one", "group": "no_call", "messages": [{"role": "user", "content": "Hi"}], "expect": {}}
+    file.write_text(json.dumps(case), encoding="utf-8")
+    folder = write_tiny("qwen3_5", tmp_path / "model").folder
+    report = run_eval(EvalConfig(str(folder), cases=file, max_tokens=4, threads=1))
+    assert report.drafter == "the checkpoint has none" and report.to_record()["mtp_first_accept"] is None
+    assert len(report.rows) == 1 and len(report.rows[0].answer.token_ids) <= 4
 
 
 def test_the_command_writes_json_and_exits_by_the_bars(tmp_path: Path) -> None:

@@ -78,12 +78,13 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """model: as the user wrote it. build: the engine's fingerprint."""
+    """model: as the user wrote it. build: the engine's fingerprint. drafter: "measured", or why it was not."""
 
     model: str
     rows: tuple[Row, ...]
     build: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    drafter: str = "measured"
 
     def figures(self) -> tuple[Figure, ...]:
         """The figures with a bar, then those of other groups."""
@@ -114,6 +115,7 @@ class EvalReport:
             "figures": [asdict(figure) | {"fraction": figure.fraction, "met": figure.met} for figure in figures],
             "model": self.model,
             "build": self.build,
+            "drafter": self.drafter,
             "seconds": round(self.seconds, 3),
             "rows": [row.to_record() for row in self.rows],
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isotherm.core.config import DType, Provider
+from isotherm.core.errors import CheckpointError
 from isotherm.engine.drafts import DraftCount, count_first_drafts
 from isotherm.engine.llm import LLM
 from isotherm.evaluate.answering import answer_cases
@@ -57,7 +58,7 @@ def run_eval(config: EvalConfig, opened: Callable[[int], None] | None = None, ti
         threads=config.threads,
         max_num_seqs=TOGETHER,
     )
-    mtp = load_mtp(folder, llm.engine.runner.decoder) if has_mtp(folder) else None
+    mtp, drafter = _drafter(folder, llm)
     if opened is not None:
         opened(len(cases))
     start = time.perf_counter()
@@ -68,7 +69,17 @@ def run_eval(config: EvalConfig, opened: Callable[[int], None] | None = None, ti
             tick(row)
     by_id = {row.id: row for row in rows}
     in_order = tuple(by_id[case.id] for case in cases)
-    return EvalReport(config.model, in_order, llm.info.build, time.perf_counter() - start)
+    return EvalReport(config.model, in_order, llm.info.build, time.perf_counter() - start, drafter)
+
+
+def _drafter(folder: Path, llm: LLM) -> tuple[Mtp | None, str]:
+    """The checkpoint's drafter, and what there is to say about it: a drafter that we cannot run does not end an evaluation."""
+    if not has_mtp(folder):
+        return None, "the checkpoint has none"
+    try:
+        return load_mtp(folder, llm.engine.runner.decoder), "measured"
+    except CheckpointError as error:
+        return None, str(error)
 
 
 def _rows(llm: LLM, mtp: Mtp | None, cases: tuple[EvalCase, ...], config: EvalConfig) -> Iterator[Row]:

@@ -52,6 +52,8 @@ def print_report(report: EvalReport, console: Console, show: int = 0) -> None:
     for figure in report.figures():
         table.add_row(*_cells(figure))
     console.print(table)
+    if report.drafter != "measured":
+        console.print(Text(f"drafter not measured: {plain(report.drafter)}"), soft_wrap=True)
     if show:
         _print_wrong(report, console, show)
     console.print(f"{len(report.rows)} cases in {report.seconds:.0f} s, build {report.build.get('id', '?')}")
