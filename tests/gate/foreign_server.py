@@ -4,6 +4,8 @@ Run as `python foreign_server.py --port P ...` with fake_server's options and th
 """
 
 import argparse
+import io
+import json
 import sys
 import time
 
@@ -48,15 +50,41 @@ class ForeignHandler(fake_server.Handler):
             self.reply({"error": {"message": f"unknown field {refused[0]}"}}, 400)
         elif body.get("top_logprobs", 0) > FOREIGN.top_limit:
             self.reply({"error": {"message": f"top_logprobs must be at most {FOREIGN.top_limit}"}}, 400)
+        elif FOREIGN.whole_logprobs and body.get("stream") and body.get("logprobs") and body.get("tools"):
+            self.reply({"error": {"message": "logprobs is not supported with tools + stream"}}, 400)
         elif FOREIGN.needs_field and FOREIGN.needs_field not in body:
             self.reply({"error": {"message": f"{FOREIGN.needs_field} is needed"}}, 400)
         else:
             self.asked = body
-            super().chat(body)
+            if body.get("stream"):
+                super().chat(body)
+            else:
+                self.reply_whole(body)
+
+    def reply_whole(self, body):
+        """The stream as one response, in llama.cpp's form: calls have no index, token ids are in the log-probabilities."""
+        connection, self.wfile = self.wfile, io.BytesIO()
+        super().chat(body)
+        connection, self.wfile = self.wfile, connection
+        lines = connection.getvalue().decode().splitlines()
+        events = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+        choices = [choice for event in events for choice in event["choices"]]
+        text = "".join(choice["delta"].get("content", "") for choice in choices)
+        parts = [call["function"] for choice in choices for call in choice["delta"].get("tool_calls", ())]
+        arguments = "".join(part["arguments"] for part in parts)
+        calls = [{"id": "x", "function": {"name": parts[0]["name"], "arguments": arguments}}] if parts else None
+        scored = [choice for choice in choices if choice.get("logprobs")]
+        entries = [choice["logprobs"]["content"][0] for choice in scored]
+        entries = [entry | {"id": ord(entry["token"])} for entry in entries]
+        message = {"role": "assistant", "content": text, "tool_calls": calls}
+        choice = {"message": message, "finish_reason": "stop", "logprobs": {"content": entries}}
+        usage = {"completion_tokens": len(entries), "prompt_tokens_details": self.details}
+        self.reply({"choices": [choice], "usage": usage})
 
     def send(self, record):
         """Gives only what was asked for and is not withheld."""
         withheld = FOREIGN.withhold.split(",")
+        self.details = record.get("usage", {}).get("prompt_tokens_details")
         for choice in record.get("choices", ()):
             if "token_ids" in withheld or not self.asked.get("return_token_ids"):
                 choice.pop("token_ids", None)
@@ -83,6 +111,7 @@ def options():
     parser.add_argument("--refuse", default="")
     parser.add_argument("--withhold", default="")
     parser.add_argument("--needs-field", default="")
+    parser.add_argument("--whole-logprobs", action="store_true", help="as llama.cpp")
     parser.add_argument("--top-limit", type=int, default=20)
     return parser.parse_known_args()[0]
 

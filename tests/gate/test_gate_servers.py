@@ -106,6 +106,16 @@ def test_a_fault_is_still_found_with_what_is_left(battery: str, options: tuple[s
     assert verdicts(report) == {"off": "pass", "off again": "pass", "on": "differs"} and report.exit_code == 1
 
 
+def test_tools_and_logprobs_are_had_without_streaming_where_streams_cannot_have_both(battery: str) -> None:
+    report = gate(battery, commands("--whole-logprobs"))
+    assert report.exit_code == 0, [result.error for result in report.arms]
+    answer = report.arms[0].responses[0].answer
+    assert answer.tool_calls and answer.scores and len(answer.token_ids) == 70 and answer.ttft_s is None
+    assert any(line.startswith("time to first token: ") for line in report.not_compared)
+    broken = gate(battery, commands("--whole-logprobs", "--fault", "bit"))
+    assert verdicts(broken)["on"] == "differs"
+
+
 def test_what_the_reference_gave_and_an_arm_does_not_is_missing(battery: str) -> None:
     report = gate(battery, commands(on=("--withhold", "logprobs")))
     assert verdicts(report)["on"] == "missing" and report.exit_code == 1

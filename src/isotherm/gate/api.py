@@ -28,16 +28,18 @@ class Dialect:
     """Which optional fields of a chat request a server takes.
 
     token_ids: vLLM's return_token_ids. top_logprobs: how many, None for no log-probabilities at all. usage: stream_options.
+    stream: false when a server gives more in whole responses; there is no time to first token then.
     """
 
     token_ids: bool = True
     top_logprobs: int | None = 20
     usage: bool = True
     tools: bool = True
+    stream: bool = True
 
     def spoken(self, body: dict[str, Any]) -> dict[str, Any]:
         """`body` without what the server does not take."""
-        body = dict(body)
+        body = dict(body) if self.stream else body | {"stream": False}
         if not self.token_ids:
             body.pop("return_token_ids", None)
         if self.top_logprobs is None:
@@ -46,7 +48,7 @@ class Dialect:
             body.pop("top_logprobs", None)
         elif "top_logprobs" in body:
             body["top_logprobs"] = min(body["top_logprobs"], self.top_logprobs)
-        if not self.usage:
+        if not self.usage or not self.stream:
             body.pop("stream_options", None)
         if not self.tools:
             for name in ("tools", "tool_choice", "parallel_tool_calls"):

@@ -13,6 +13,7 @@ class Capabilities:
     What is absent here is said once a run (`not_compared`) and held against nobody; what is present must be in every response.
     usage: counts of generated tokens. hints: POST /tokenize told where the first user message begins. policy: GET /version told
     the cache's policy, so that hits can be computed. tools: requests with tools are accepted.
+    streaming: it was streamed.
     """
 
     token_ids: bool = True
@@ -23,6 +24,7 @@ class Capabilities:
     policy: bool = True
     usage: bool = True
     tools: bool = True
+    streaming: bool = True
 
     @property
     def not_compared(self) -> tuple[str, ...]:
@@ -36,6 +38,10 @@ class Capabilities:
                 self.cached_tokens,
                 "hits: the server does not say cached_tokens, so nothing shows that its cache was used",
             ),
+            (
+                self.streaming,
+                "time to first token: the server gives log-probabilities beside tools in whole responses only",
+            ),
             (self.policy, "reach: the server does not say its cache's policy, so hits are shown and not checked"),
         )
         return tuple(words for present, words in told if not present)
@@ -45,7 +51,7 @@ OURS = Capabilities()
 """Everything, as our own server gives."""
 
 
-def seen(answers: Sequence[Answer], *, hints: bool, policy: bool, tools: bool) -> Capabilities:
+def seen(answers: Sequence[Answer], *, hints: bool, policy: bool, tools: bool, streaming: bool = True) -> Capabilities:
     """The capabilities that a server has shown in its answers."""
     whole = [answer for answer in answers if answer.error is None]
     return Capabilities(
@@ -57,4 +63,5 @@ def seen(answers: Sequence[Answer], *, hints: bool, policy: bool, tools: bool) -
         policy=policy,
         usage=any(answer.completion_tokens for answer in whole),
         tools=tools,
+        streaming=streaming,
     )

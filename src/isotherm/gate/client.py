@@ -1,6 +1,7 @@
 """The gate's view of a server: OpenAI's endpoints, and three more where the server has them."""
 
 import ipaddress
+import json
 import re
 import time
 from dataclasses import dataclass, field
@@ -108,7 +109,7 @@ class GateClient:
         return int((await self._json("POST", "/tokenize", asked, ("hint",)))["hint"])
 
     async def chat(self, body: dict[str, Any]) -> Answer:
-        """Send a streamed chat request; failures of any kind are answers with an `error`."""
+        """Send a chat request, streamed if the dialect says so; failures of any kind are answers with an `error`."""
         reader, first, start = StreamReader(), None, time.perf_counter()
         sent = {"model": self.model} | self._dialect.spoken(body) | self._extra
         try:
@@ -116,11 +117,14 @@ class GateClient:
                 if response.status_code != 200:
                     await response.aread()
                     return Answer(error=f"HTTP {response.status_code}: {response.text[:300]}")
-                async for line in response.aiter_lines():
-                    reader.push(line)
-                    if first is None and reader.started:
-                        first = time.perf_counter() - start
-        except httpx.HTTPError as error:
+                if sent["stream"]:
+                    async for line in response.aiter_lines():
+                        reader.push(line)
+                        if first is None and reader.started:
+                            first = time.perf_counter() - start
+                else:
+                    reader.whole(json.loads(await response.aread()))
+        except (httpx.HTTPError, ValueError) as error:
             return Answer(error=f"{type(error).__name__}: {error}")
         return reader.answer(first, time.perf_counter() - start)
 

@@ -65,7 +65,7 @@ async def reference_arm(arm: Arm, server: Server, slots: tuple[Slot, ...], tick:
         recording = await record(client, slots, arm.target is None or info.policy is not None, tick)
         seconds = time.perf_counter() - start
     policy = info.policy is not None
-    shown = seen(recording.answers, hints=policy, policy=policy, tools=dialect.tools)
+    shown = seen(recording.answers, hints=policy, policy=policy, tools=dialect.tools, streaming=dialect.stream)
     capabilities = Capabilities(policy=policy) if arm.target is None else shown
     reference = Reference(recording, client.model, dialect, capabilities, Ran(recording.answers, info))
     comparisons = [_alone(answer, capabilities) for answer in recording.answers]

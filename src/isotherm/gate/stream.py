@@ -1,4 +1,4 @@
-"""Reading a streamed chat completion: server-sent events gathered into one Answer."""
+"""Reading a chat completion: server-sent events, or one JSON object, gathered into one Answer."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,10 @@ from isotherm.gate.answer import Answer, TokenScore, ToolCall, float32_bits
 
 @dataclass(slots=True)
 class StreamReader:
-    """Takes the lines of an event stream; `answer()` is what they said. `started` is true once a token has arrived."""
+    """Takes the lines of an event stream; `answer()` is what they said. `started` is true once a token has arrived.
+
+    Token ids are vLLM's `token_ids`, or llama.cpp's, which are in the log-probabilities.
+    """
 
     started: bool = False
     _done: bool = False
@@ -36,6 +39,15 @@ class StreamReader:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             self._error = self._error or f"unreadable event ({type(error).__name__}: {error}): {data[:200]}"
 
+    def whole(self, record: dict[str, Any]) -> None:
+        """A response that was not streamed."""
+        try:
+            choices = [choice | {"delta": choice["message"]} for choice in record["choices"]]
+            self._event(record | {"choices": choices})
+            self._done = True
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            self._error = f"unreadable response ({type(error).__name__}: {error}): {str(record)[:200]}"
+
     def answer(self, ttft_s: float | None, total_s: float) -> Answer:
         """The whole response. One that was cut short, or that carried an error, is an error."""
         if self._error is not None or not self._done or self._finish_reason is None:
@@ -56,7 +68,7 @@ class StreamReader:
         return replace(answer, completion_tokens=count, cached_tokens=details.get("cached_tokens"))
 
     def _event(self, event: dict[str, Any]) -> None:
-        if "error" in event:
+        if event.get("error"):
             self._error = str(event["error"])
             return
         self._usage = event.get("usage") or self._usage
@@ -73,16 +85,17 @@ class StreamReader:
         self._reasoning.append(reasoning)
         for call in delta.get("tool_calls") or ():
             self._call(call)
-        ids = choice.get("token_ids") or delta.get("token_ids") or ()
+        entries = (choice.get("logprobs") or {}).get("content") or ()
+        ids = choice.get("token_ids") or delta.get("token_ids") or [e["id"] for e in entries if "id" in e]
         self._token_ids += ids
-        scores = [score(entry) for entry in (choice.get("logprobs") or {}).get("content") or ()]
+        scores = [score(entry) for entry in entries]
         self._scores += scores
         self._prompt_ids = tuple(choice.get("prompt_token_ids") or ()) or self._prompt_ids
         self.started = self.started or bool(text or reasoning or delta.get("tool_calls") or ids or scores)
 
     def _call(self, call: dict[str, Any]) -> None:
         function = call.get("function") or {}
-        gathered = self._calls.setdefault(call["index"], ["", ""])
+        gathered = self._calls.setdefault(call.get("index", len(self._calls)), ["", ""])
         gathered[0] += function.get("name") or ""
         gathered[1] += function.get("arguments") or ""
 
