@@ -24,7 +24,11 @@ HELD_QUESTIONS = (
 QUESTIONS = (
     "What is the {a} of {s}?", "Tell me the {a} of {s}.", "What's the {a} of {s}?", "Give me the {a} of {s}.", "{a} of {s}?",
     "According to the text, what is the {a} of {s}?", "Find the {a} of {s}.", "Please look up the {a} of {s}.", "And the {a} of {s}?",
-    "Which {a} does {s} have?", "In the document, what is the {a} of {s}?", "I need the {a} of {s}.",
+    "Which {a} does {s} have?", "In the document, what is the {a} of {s}?", "I need the {a} of {s}.", "Can you tell me the {a} of {s}?",
+    "{s}: what is the {a}?", "For {s}, what {a} is given?", "What does the text give as the {a} of {s}?", "Does it say the {a} of {s}?",
+    "Search the text for the {a} of {s}.", "Read out the {a} of {s}.", "The {a} of {s}, please.", "Look above: which {a} has {s}?",
+    "Do you remember the {a} of {s}?", "Could you find me the {a} of {s}?", "Where it speaks of {s}, what is the {a}?", "Quote the {a} of {s}.",
+    "I forgot the {a} of {s}.", "Is the {a} of {s} mentioned?", "What was said about the {a} of {s}?", "Which is {s}'s {a}?",
 )  # fmt: skip
 ANSWERS = (
     "The {a} of {s} is {v}.",

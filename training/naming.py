@@ -9,6 +9,11 @@ from training.frames import MENTIONS
 from training.tool import Param
 from training.values import KINDS
 
+ENDINGS = (
+    "s", "_name", "_code", "Id", "_id", "ing", "er", "ist", "ship", "_value", "_1", "_2", "_text", "_list", "less", "hood", "ness", "able", "ify",
+    "_of_user", "_given", "ment", "Key", "_no", "ation", "let", "like", "_here", "most", "dom", "ure", "age", "ful",
+)  # fmt: skip
+"""What may follow a parameter's usual name, so that a name is copied and not guessed from its beginning."""
 ROLES = ("from", "to", "old", "new", "first", "second", "source", "target", "start", "end", "main", "other")
 
 
@@ -34,6 +39,10 @@ def param_name(rng: random.Random, kind: str, taken: set[str]) -> str:
             name = f"{rng.choice(w.NOUNS)}_{name}"
         elif roll < 0.42:
             name = rng.choice(w.NOUNS)
+        elif roll < 0.52:
+            name += rng.choice(ENDINGS)
+        elif roll < 0.55:
+            name = invented(rng).lower()
         if rng.random() < 0.12:
             name = re.sub(r"_(\w)", lambda m: m[1].upper(), name)
         if name not in taken:

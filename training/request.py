@@ -129,7 +129,13 @@ def incomplete(rng: random.Random, tool: Tool, held: bool = False) -> tuple[Requ
     dropped = [rng.choice(required)]
     pattern = rf",? (?:{PREPOSITIONS})(?: the)? \{{{dropped[0].name}\}}"
     asks = [a for a in (tool.held_asks if held else tool.asks) if re.search(pattern, a)]
-    if asks and rng.random() < 0.5:
+    loose = [] if held else [a for a in tool.asks if "{" + dropped[0].name + "}" in a and a.count("{") > 1]
+    if loose and rng.random() < 0.3:
+        cut = re.sub(
+            rf"(?:[,:;]? (?:{PREPOSITIONS})(?: the| a)?|[,:;])? ?\{{{dropped[0].name}\}}", "", rng.choice(loose)
+        )
+        text = fill(reword(rng, cut, 0.2), said).strip()
+    elif asks and rng.random() < 0.5:
         template = re.sub(pattern, "", rng.choice(asks))
         text = fill(template if held else reword(rng, template, 0.2), said)
     else:

@@ -228,6 +228,6 @@ def fact(scene: Scene) -> None:
 
 
 TURNS = (
-    (single, 50), (parallel, 22), (chain, 6), (missing, 10), (failure, 3), (unavailable, 3), (talk, 6), (fact, 5)
+    (single, 48), (parallel, 20), (chain, 5), (missing, 13), (failure, 3), (unavailable, 4), (talk, 6), (fact, 8)
 )  # fmt: skip
 """What may happen in a turn, and how often."""
