@@ -3,8 +3,10 @@
 import asyncio
 import os
 import pickle
+import shutil
 import signal
 from collections.abc import Awaitable, Callable
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from isotherm.core.request import Output, Request
 from isotherm.core.sampling import SamplingParams
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.process import EngineProcess
+from isotherm.engine.stream import Stream
 
 VOCABULARY = Vocabulary(tuple(bytes([i % 256]) for i in range(512)), frozenset({511}), (511,))
 PARAMS = SamplingParams(temperature=0.0, max_tokens=8, ignore_eos=True)
@@ -83,12 +86,76 @@ def test_a_request_that_cannot_be_served_raises_its_own_error(checkpoints) -> No
     with_engine(checkpoints["qwen3_5"], body, max_num_seqs=1, max_waiting=1)
 
 
-def test_the_end_of_the_process_is_an_error_for_everyone_waiting(checkpoints) -> None:
+LONG = SamplingParams(temperature=1.0, max_tokens=300, ignore_eos=True, logprobs=3)
+
+
+def test_a_killed_process_is_started_again_and_answers_go_on_where_they_were(checkpoints) -> None:
+    """Running, sampled streams and one that arrives in between: the tokens and log-probabilities of a run undisturbed."""
+
+    async def undisturbed(engine: EngineProcess) -> None:
+        outputs = await asyncio.gather(*(answer(engine, f"r{i}", (1, 2, i), LONG) for i in range(3)))
+        expected.extend([output.tokens, output.logprobs] for output in chain.from_iterable(outputs))
+
+    async def disturbed(engine: EngineProcess) -> None:
+        begun = asyncio.Event()
+
+        async def follow(name: str, prompt: tuple[int, ...]) -> list[Output]:
+            outputs = []
+            async for output in engine.generate(Request(name, prompt, LONG)):
+                outputs.append(output)
+                if len(outputs) == 20:
+                    begun.set()
+            return outputs
+
+        running = [asyncio.ensure_future(follow(f"r{i}", (1, 2, i))) for i in range(2)]
+        await begun.wait()
+        first = engine.pid
+        os.kill(first, signal.SIGKILL)
+        while not engine.restarts:
+            await asyncio.sleep(0.01)
+        with pytest.raises(EngineDeadError, match="started again"):
+            await engine.stats()
+        late = asyncio.ensure_future(follow("r2", (1, 2, 2)))
+        outputs = await asyncio.gather(*running, late)
+        assert [[output.tokens, output.logprobs] for output in chain.from_iterable(outputs)] == expected
+        assert [sum(output.cached_tokens is not None for output in answer) for answer in outputs] == [1, 1, 1]
+        assert engine.pid != first and (await engine.stats()).restarts == 1
+
+    expected: list[object] = []
+    with_engine(checkpoints["qwen3_5"], undisturbed)
+    with_engine(checkpoints["qwen3_5"], disturbed)
+
+
+def test_a_request_that_the_engine_had_whenever_it_died_is_given_up(checkpoints) -> None:
     async def body(engine: EngineProcess) -> None:
         stream = engine.generate(Request("r", (1, 2), SamplingParams(max_tokens=900, ignore_eos=True)))
         await anext(stream)
-        os.kill(engine._process.pid, signal.SIGKILL)
-        with pytest.raises(EngineDeadError):
+        with pytest.raises(EngineDeadError, match="more than once"):
+            while True:
+                os.kill(engine.pid, signal.SIGKILL)
+                restarts = engine.restarts
+                while engine.restarts == restarts:
+                    await asyncio.sleep(0.01)
+                while engine._restarting is not None:
+                    await asyncio.sleep(0.01)
+                if restarts:
+                    async for _ in stream:
+                        pass
+        assert sum(len(output.tokens) for output in await answer(engine, "next", (1,))) == 8
+
+    with_engine(checkpoints["qwen3_5"], body)
+
+
+def test_an_engine_that_cannot_be_started_again_is_an_error_for_everyone(checkpoints, tmp_path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(checkpoints["qwen3_5"], folder)
+
+    async def body(engine: EngineProcess) -> None:
+        stream = engine.generate(Request("r", (1, 2), SamplingParams(max_tokens=900, ignore_eos=True)))
+        await anext(stream)
+        (folder / "config.json").unlink()
+        os.kill(engine.pid, signal.SIGKILL)
+        with pytest.raises(EngineDeadError, match="could not be started again"):
             async for _ in stream:
                 pass
         with pytest.raises(EngineDeadError):
@@ -96,7 +163,29 @@ def test_the_end_of_the_process_is_an_error_for_everyone_waiting(checkpoints) ->
         with pytest.raises(EngineDeadError):
             await engine.stats()
 
-    with_engine(checkpoints["qwen3_5"], body)
+    with_engine(folder, body)
+
+
+def test_outputs_that_were_delivered_are_compared_with_those_of_the_next_process() -> None:
+    async def body() -> None:
+        stream = Stream(Request("r", (1,), PARAMS))
+        stream.push(Output("r", (5,), cached_tokens=64))
+        stream.push(Output("r", (6,)))
+        stream.again()
+        stream.push(Output("r", (5,), cached_tokens=0))
+        stream.push(Output("r", (6, 7)))  # drafted: more than was delivered
+        assert [(output.tokens, output.cached_tokens) for output in [await stream.get() for _ in range(3)]] == [
+            ((5,), 64),
+            ((6,), None),
+            ((7,), None),
+        ]
+        stream.again()
+        stream.push(Output("r", (5,)))
+        stream.push(Output("r", (9,)))
+        with pytest.raises(EngineDeadError, match="answered otherwise"):
+            await stream.get()
+
+    asyncio.run(body())
 
 
 def test_after_refuse_running_and_later_requests_end_with_an_error(checkpoints) -> None:

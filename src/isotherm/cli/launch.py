@@ -5,6 +5,7 @@ import dataclasses
 import logging
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,8 @@ log = logging.getLogger("isotherm")
 
 GRACE_S = 3
 """Seconds that a client has to take the end of its answer when the server ends."""
+
+_LOOK_S = 0.05
 
 
 def launch(config: EngineConfig, server: ServerConfig, revision: str | None, chat_template: Path | None) -> None:
@@ -56,23 +59,40 @@ def launch(config: EngineConfig, server: ServerConfig, revision: str | None, cha
     asyncio.run(_serve(app, engine, server, listener))
 
 
-class InterruptibleServer(uvicorn.Server):
-    """Ends at once when asked to: running answers end with an error, and the process ends by itself with exit code 0."""
+class EndingServer(uvicorn.Server):
+    """Ends with exit code 0 when asked to. SIGTERM drains: running answers are finished, new requests get a 503.
 
-    def __init__(self, settings: uvicorn.Config, engine: EngineProcess):
+    SIGINT, a second signal, or `drain_s` seconds end running answers with an error.
+    """
+
+    def __init__(self, settings: uvicorn.Config, engine: EngineProcess, drain_s: float):
         super().__init__(settings)
         self._engine = engine
+        self._drain_s = drain_s
+        self._signals: list[int] = []
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Unlike uvicorn's, does not raise the signal again afterwards, which would end in a trace or a killed process."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
+            loop.add_signal_handler(number, self._signalled, number)
         yield
 
+    def _signalled(self, number: int) -> None:
+        self._signals.append(number)
+        self.should_exit = True
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """uvicorn waits for running answers; these may have minutes to go."""
+        """Drain if that is what was asked, then end what is left."""
+        if self._signals == [signal.SIGTERM] and not self._engine.is_idle:
+            log.info(
+                "draining: running answers are finished, for at most %g s; a second signal ends them", self._drain_s
+            )
+            self._engine.stop_accepting()
+            ends = time.monotonic() + self._drain_s
+            while not self._engine.is_idle and len(self._signals) == 1 and time.monotonic() < ends:
+                await asyncio.sleep(_LOOK_S)
         self._engine.refuse()
         await super().shutdown(sockets)
 
@@ -80,7 +100,7 @@ class InterruptibleServer(uvicorn.Server):
 async def _serve(app: FastAPI, engine: EngineProcess, server: ServerConfig, listener: socket.socket) -> None:
     engine.attach()
     settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_S)
-    await InterruptibleServer(settings, engine).serve(sockets=[listener])
+    await EndingServer(settings, engine, server.drain_s).serve(sockets=[listener])
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -49,6 +49,9 @@ def serve(
     api_key: Annotated[
         list[str] | None, typer.Option(help="Accept only requests with this key.", envvar="ISOTHERM_API_KEY")
     ] = None,
+    drain_timeout: Annotated[
+        float, typer.Option(help="Seconds that running answers are given to end after SIGTERM.")
+    ] = 30.0,
     trace: options.Trace = "",
 ) -> None:
     """Serve MODEL over HTTP, as OpenAI's API."""
@@ -81,5 +84,6 @@ def serve(
         enable_auto_tool_choice=enable_auto_tool_choice or embedded,
         tool_call_parser=tool_call_parser or ("qwen3_coder" if embedded else None),  # type: ignore[arg-type]
         reasoning_parser=reasoning_parser,
+        drain_s=drain_timeout,
     )
     launch(engine, server, revision, chat_template)

@@ -28,7 +28,8 @@ class EngineStats:
     restored: requests that skipped tokens. declined: requests that matched or asked and skipped nothing, by reason
     ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled", "not_restored"). skipped_snapshots:
     snapshots that a prompt should have kept and for which no slot could be had. states_restored, states_restored_equal: with
-    native numerics, states that a hit began from, and those of them that had the bytes that were saved.
+    native numerics, states that a hit began from, and those of them that had the bytes that were saved. restarts: times that the
+    engine's process died and was started again.
     """
 
     running: int = 0
@@ -49,3 +50,4 @@ class EngineStats:
     skipped_snapshots: int = 0
     states_restored: int = 0
     states_restored_equal: int = 0
+    restarts: int = 0

@@ -1,227 +1,180 @@
-"""The engine in a process of its own, and the client that the server holds."""
+"""The client of the engine's process that the server holds. It starts the process again when that dies."""
 
 import asyncio
-import contextlib
-import multiprocessing
-import queue
-import signal
-import threading
-import traceback
+import logging
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from isotherm.core.config import EngineConfig
 from isotherm.core.errors import EngineDeadError, IsothermError
 from isotherm.core.request import Output, Request
 from isotherm.core.stats import EngineInfo, EngineStats
 from isotherm.core.vocabulary import Vocabulary
+from isotherm.engine.child import Add, AskStats, Cancel, Child, Refused, Told
+from isotherm.engine.stream import Stream
 
-if TYPE_CHECKING:
-    from isotherm.engine.engine import Engine
+log = logging.getLogger("isotherm.engine")
 
-PASS_S = 3.0
-"""Seconds that `close` waits for the pass that is running."""
+MOST_DEATHS = 2
+"""A request that the engine had each time it died is not asked again after so many."""
 
-
-@dataclass(frozen=True, slots=True)
-class Add:
-    """Queue a request."""
-
-    request: Request
-
-
-@dataclass(frozen=True, slots=True)
-class Cancel:
-    """End a request."""
-
-    request_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class AskStats:
-    """Answer with EngineStats."""
-
-
-@dataclass(frozen=True, slots=True)
-class Close:
-    """End the process."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A request that could not be queued, with the error to raise."""
-
-    request_id: str
-    error: IsothermError
-
-
-Command = Add | Cancel | AskStats | Close
-
-
-def serve_engine(pipe: Connection, config: EngineConfig, folder: Path, vocabulary: Vocabulary) -> None:
-    """The engine process: load, answer with EngineInfo or the error, then take commands between passes until closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        from isotherm.engine.engine import Engine
-
-        engine = Engine(config, folder, vocabulary)
-    except IsothermError as error:
-        pipe.send(error)
-        return
-    except Exception:
-        pipe.send(EngineDeadError(traceback.format_exc()))
-        return
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        pipe.send(engine.info)
-        while True:
-            while pipe.poll(0 if engine.has_work else None):
-                command = pipe.recv()
-                if isinstance(command, Close):
-                    return
-                _obey(engine, command, pipe)
-            outputs = engine.step()
-            if outputs:
-                pipe.send(outputs)
-
-
-def _obey(engine: "Engine", command: Command, pipe: Connection) -> None:
-    if isinstance(command, Add):
-        try:
-            engine.add(command.request)
-        except IsothermError as error:
-            pipe.send(Refused(command.request.id, error))
-    elif isinstance(command, Cancel):
-        engine.cancel(command.request_id)
-    elif isinstance(command, AskStats):
-        pipe.send(engine.stats())
+MOST_RESTARTS = 5
+"""Restarts without one request answered in between, after which the engine stays dead."""
 
 
 class EngineProcess:
-    """Starts the engine's process and speaks with it from one event loop.
+    """Streams of outputs, from one event loop, over however many processes it takes.
 
-    One thread writes commands and one reads answers, so that a long pass never blocks the loop.
+    How a token was computed does not change what it is, so a request that the engine had when it died is asked again of the next
+    process and goes on where it was; with native numerics only those that had not begun are.
     """
 
     def __init__(self, config: EngineConfig, folder: Path, vocabulary: Vocabulary):
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve_engine, args=(theirs, config, folder, vocabulary), daemon=True)
-        self._process.start()
-        theirs.close()
-        self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
-        self._streams: dict[str, asyncio.Queue[Output | IsothermError]] = {}
+        self._start = (config, folder, vocabulary)
+        self._child = Child(*self._start)
+        self._streams: dict[str, Stream] = {}
         self._asking: list[asyncio.Future[EngineStats]] = []
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._end: EngineDeadError | None = None
+        self._closed: EngineDeadError | None = None
+        self._restarting: asyncio.Task[None] | None = None
+        self._in_a_row = 0
+        self.restarts = 0
+
+    @property
+    def pid(self) -> int | None:
+        """The process that computes now."""
+        return self._child.pid
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody waits for an answer."""
+        return not self._streams
 
     def wait_ready(self) -> EngineInfo:
         """Blocks until the model is loaded. Raises what the engine raised."""
-        try:
-            first = self._pipe.recv()
-        except EOFError:
-            raise EngineDeadError(f"the engine's process ended with code {self._process.exitcode}") from None
-        if isinstance(first, IsothermError):
-            raise first
-        assert isinstance(first, EngineInfo)
-        self.info = first
-        return first
+        self.info = self._child.wait_ready()
+        return self.info
 
     def attach(self) -> None:
-        """Bind to the running event loop and start the two threads."""
-        self._loop = asyncio.get_running_loop()
-        threading.Thread(target=self._write, name="engine-writer", daemon=True).start()
-        threading.Thread(target=self._read, name="engine-reader", daemon=True).start()
-
-    def _write(self) -> None:
-        with contextlib.suppress(OSError):
-            while (command := self._commands.get()) is not None:
-                self._pipe.send(command)
-
-    def _read(self) -> None:
-        assert self._loop is not None
-        with contextlib.suppress(EOFError, OSError, RuntimeError):
-            while True:
-                self._loop.call_soon_threadsafe(self._dispatch, self._pipe.recv())
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._fail, _gone())
-
-    def _dispatch(self, answer: EngineStats | Refused | list[Output]) -> None:
-        if isinstance(answer, EngineStats):
-            self._settle(answer)
-        elif isinstance(answer, Refused):
-            if stream := self._streams.get(answer.request_id):
-                stream.put_nowait(answer.error)
-        else:
-            for output in answer:
-                if stream := self._streams.get(output.request_id):
-                    stream.put_nowait(output)
-
-    def _settle(self, stats: EngineStats) -> None:
-        if not self._asking:  # refused meanwhile
-            return
-        waiting = self._asking.pop(0)
-        if not waiting.done():
-            waiting.set_result(stats)
-
-    def refuse(self) -> None:
-        """From now on, raise EngineDeadError for every request, the running ones included. Called before `close`."""
-        for request_id in self._streams:
-            self._commands.put(Cancel(request_id))
-        self._fail(EngineDeadError("the server is shutting down"))
-
-    def _fail(self, error: EngineDeadError) -> None:
-        self._end = self._end or error
-        for stream in self._streams.values():
-            stream.put_nowait(self._end)
-        for waiting in self._asking:
-            if not waiting.done():
-                waiting.set_exception(self._end)
-        self._asking.clear()
+        """Bind to the running event loop."""
+        self._child.attach(self._told, self._lost)
 
     async def generate(self, request: Request) -> AsyncGenerator[Output]:
         """Outputs of one request until its last; closing the iterator early cancels it.
 
         Raises RequestError, QueueFullError or EngineDeadError.
         """
-        if self._end is not None:
-            raise self._end
-        stream: asyncio.Queue[Output | IsothermError] = asyncio.Queue()
-        self._streams[request.id] = stream
-        self._commands.put(Add(request))
+        if error := self._end or self._closed:
+            raise error
+        stream = self._streams[request.id] = Stream(request)
+        if self._restarting is None:
+            self._child.send(Add(request))
         finished = False
         try:
             while not finished:
-                item = await stream.get()
-                if isinstance(item, IsothermError):
+                try:
+                    output = await stream.get()
+                except IsothermError:
                     finished = True
-                    raise item
-                finished = item.finish_reason is not None
-                yield item
+                    raise
+                finished = output.finish_reason is not None
+                yield output
         finally:
             del self._streams[request.id]
+            self._in_a_row = 0 if finished else self._in_a_row
             if not finished:
-                self._commands.put(Cancel(request.id))
+                self._child.send(Cancel(request.id))
 
     async def stats(self) -> EngineStats:
-        """The engine's gauges and counters, as of its next moment between passes."""
+        """The engine's gauges and counters, as of its next moment between passes. Raises EngineDeadError, also in a restart."""
         if self._end is not None:
             raise self._end
+        if self._restarting is not None:
+            raise EngineDeadError("the engine is being started again")
         waiting: asyncio.Future[EngineStats] = asyncio.get_running_loop().create_future()
         self._asking.append(waiting)
-        self._commands.put(AskStats())
+        self._child.send(AskStats())
         return await waiting
 
+    def stop_accepting(self) -> None:
+        """From now on, raise EngineDeadError for new requests; running ones go on."""
+        self._closed = EngineDeadError("the server is shutting down")
+
+    def refuse(self) -> None:
+        """From now on, raise EngineDeadError for every request, the running ones included. Called before `close`."""
+        for request_id in self._streams:
+            self._child.send(Cancel(request_id))
+        self._fail(EngineDeadError("the server is shutting down"))
+
     async def close(self) -> None:
-        """End the process, at the end of its pass or, when that is far, at once."""
-        self._commands.put(Close())
-        self._commands.put(None)
-        await asyncio.to_thread(self._process.join, PASS_S)
-        if self._process.is_alive():
-            self._process.kill()
+        """End the process."""
+        self._end = self._end or EngineDeadError("the server is shutting down")
+        if self._restarting is not None:
+            self._restarting.cancel()
+        await asyncio.to_thread(self._child.close)
 
+    def _told(self, answer: Told) -> None:
+        if isinstance(answer, EngineStats):
+            if self._asking and not (waiting := self._asking.pop(0)).done():
+                waiting.set_result(replace(answer, restarts=self.restarts))
+        elif isinstance(answer, Refused):
+            if stream := self._streams.get(answer.request_id):
+                stream.fail(answer.error)
+        else:
+            for output in answer:
+                if stream := self._streams.get(output.request_id):
+                    stream.push(output)
 
-def _gone() -> EngineDeadError:
-    return EngineDeadError("the engine's process has ended; see its log")
+    def _fail(self, error: EngineDeadError) -> None:
+        self._end = self._end or error
+        for stream in self._streams.values():
+            stream.fail(self._end)
+        self._disappoint(self._end)
+
+    def _disappoint(self, error: EngineDeadError) -> None:
+        """Nobody will answer those who asked for stats."""
+        for waiting in self._asking:
+            if not waiting.done():
+                waiting.set_exception(error)
+        self._asking.clear()
+
+    def _lost(self) -> None:
+        """The process has ended without being asked to."""
+        if self._end is not None:
+            return
+        if self._in_a_row >= MOST_RESTARTS:
+            self._fail(EngineDeadError(f"the engine's process died {self._in_a_row + 1} times in a row; see its log"))
+            return
+        log.error("the engine's process has died; starting it again for %d requests", len(self._streams))
+        self._disappoint(EngineDeadError("the engine's process has ended; it is being started again"))
+        for stream in self._streams.values():
+            self._give_up_or_keep(stream)
+        self._in_a_row += 1
+        self.restarts += 1
+        self._restarting = asyncio.create_task(self._restart())
+
+    def _give_up_or_keep(self, stream: Stream) -> None:
+        stream.again()
+        if stream.deaths >= MOST_DEATHS:
+            stream.fail(EngineDeadError("the engine's process died more than once while it had this request"))
+        elif stream.started and self.info.numerics != "exact":
+            stream.fail(EngineDeadError("the engine's process died, and native numerics cannot go on where it was"))
+
+    async def _restart(self) -> None:
+        try:
+            await asyncio.to_thread(self._child.close)
+            self._child = Child(*self._start)
+            info = await asyncio.to_thread(self._child.wait_ready)
+            if info.build != self.info.build:
+                raise EngineDeadError("the engine was started again and is another build: the files have changed")
+        except IsothermError as error:
+            self._restarting = None
+            self._fail(EngineDeadError(f"the engine's process could not be started again: {error}"))
+            return
+        self.attach()
+        self._restarting = None
+        for stream in self._streams.values():
+            if not stream.ended:
+                self._child.send(Add(stream.request))
+        log.warning("the engine's process runs again")

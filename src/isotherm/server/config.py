@@ -14,6 +14,7 @@ class ServerConfig:
     served_model_names: what `model` may be; the first is used in responses. api_key: any of them is accepted; empty for none.
     tool_call_parser: the format in which the model writes tool calls. reasoning_parser: not None when the model writes its
     reasoning between think tags. max_body_bytes: a larger request body is a 413. default_sampling: the checkpoint's own.
+    drain_s: seconds that running answers are given after SIGTERM.
     """
 
     served_model_names: tuple[str, ...]
@@ -25,6 +26,7 @@ class ServerConfig:
     reasoning_parser: str | None = None
     max_body_bytes: int = 16 * 1024 * 1024
     default_sampling: SamplingDefaults = field(default_factory=SamplingDefaults)
+    drain_s: float = 30.0
 
     def __post_init__(self) -> None:
         if not self.served_model_names:
@@ -33,6 +35,8 @@ class ServerConfig:
             raise ConfigError("api_key", "a key must not be empty")
         if self.max_body_bytes < 1:
             raise ConfigError("max_body_bytes", f"must be at least 1, got {self.max_body_bytes}")
+        if self.drain_s < 0:
+            raise ConfigError("drain_timeout", f"must not be negative, got {self.drain_s:g}")
         if self.tool_call_parser not in (None, *TOOL_FORMATS):
             raise ConfigError(
                 "tool_call_parser", f"must be one of {', '.join(TOOL_FORMATS)}, got {self.tool_call_parser}"

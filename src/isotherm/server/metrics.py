@@ -41,6 +41,7 @@ class EngineCollector(Collector):
             ("prefix_cache_restored", "Requests that skipped tokens.", s.restored),
             ("prefix_cache_evicted_blocks", "Blocks evicted.", s.evicted_blocks),
             ("prefix_cache_evicted_snapshots", "Snapshots evicted.", s.evicted_snapshots),
+            ("engine_restarts", "Times that the engine's process died and was started again.", s.restarts),
             ("states_restored", "States that a hit began from (numerics=native).", s.states_restored),
             ("states_restored_equal", "Of these, those with the bytes that were saved.", s.states_restored_equal),
         ):
