@@ -35,7 +35,7 @@ class BenchClient:
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         limits = httpx.Limits(max_connections=None)
         self.base_url, self.model, self.ignores_eos = base_url.rstrip("/").removesuffix("/v1"), model, True
-        self._http = httpx.AsyncClient(
+        self.http = httpx.AsyncClient(
             base_url=self.base_url, timeout=timeout_s, headers=headers, limits=limits, trust_env=False
         )
 
@@ -45,12 +45,12 @@ class BenchClient:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self._http.aclose()
+        await self.http.aclose()
 
     async def version(self) -> dict[str, Any]:
         """What /version says; nothing on a server without one."""
         try:
-            record = (await self._http.get("/version")).json()
+            record = (await self.http.get("/version")).json()
         except (httpx.HTTPError, ValueError):
             return {}
         return record if isinstance(record, dict) else {}
@@ -75,7 +75,7 @@ class BenchClient:
             body["ignore_eos"] = True
         watch = _Watch()
         try:
-            async with self._http.stream("POST", "/v1/completions", json=body) as response:
+            async with self.http.stream("POST", "/v1/completions", json=body) as response:
                 if response.status_code == 200:
                     async for line in response.aiter_lines():
                         watch.line(line)
@@ -90,7 +90,7 @@ class BenchClient:
 
     async def _first_model(self) -> str:
         try:
-            response = await self._http.get("/v1/models")
+            response = await self.http.get("/v1/models")
             return str(response.raise_for_status().json()["data"][0]["id"])
         except (httpx.HTTPError, ValueError, KeyError, IndexError, TypeError) as error:
             raise BenchError(f"/v1/models: {type(error).__name__}: {error}") from error

@@ -1,6 +1,7 @@
 """`isotherm bench`: time to first token, cold and warm, and rates."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,9 @@ import typer
 
 from isotherm.cli import options
 from isotherm.core.errors import ConfigError
+
+SOAK_ARGS = ("--max-model-len", "4096", "--kv-cache-memory-bytes", "128M")
+"""A soak's server has a small cache, which is full long before the end."""
 
 
 def bench(
@@ -18,16 +22,24 @@ def bench(
     lengths: Annotated[str, typer.Option(help="Prompt lengths, comma-separated.")] = "512,2048,8192",
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each figure; medians are printed.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the prompts.")] = 0,
+    soak: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Instead: send N requests of many kinds and watch the server's memory."),
+    ] = 0,
     kernels: options.KernelsName = "auto",
     dtype: options.DTypeName = "auto",
     threads: options.Threads = 0,
     json_file: options.Json = None,
 ) -> None:
-    """Measure MODEL over HTTP: medians of several runs, random prompts that nothing shares. Compare only within one sitting."""
+    """Measure MODEL over HTTP: medians of several runs, random prompts that nothing shares. Compare only within one sitting.
+
+    A soak's exit code is 1 when a request failed or memory grew by more than 2 % after the first quarter.
+    """
     from rich.console import Console
 
-    from isotherm.bench.report import tables
-    from isotherm.bench.run import BenchConfig, run_bench
+    from isotherm.bench.report import BenchReport, tables
+    from isotherm.bench.run import BenchConfig, run_bench, run_soak
+    from isotherm.bench.soak import SoakReport
     from isotherm.bench.workload import Workload
 
     try:
@@ -43,10 +55,17 @@ def bench(
         workload=Workload(lengths=sizes, repeats=repeats, seed=seed),
         serve_args=("--kernels", kernels, "--dtype", dtype, "--threads", str(threads)),
     )
+    report: BenchReport | SoakReport
     with console.status("") as status:
-        report = run_bench(config, lambda what: status.update(what))
+        if soak:
+            report = run_soak(replace(config, serve_args=(*config.serve_args, *SOAK_ARGS)), soak, status.update)
+        else:
+            report = run_bench(config, status.update)
+    if json_file:
+        Path(json_file).write_text(json.dumps(report.to_record(), indent=1) + "\n", encoding="utf-8")
+    if isinstance(report, SoakReport):
+        console.print(report.line())
+        raise typer.Exit(0 if report.flat else 1)
     for table in tables(report):
         console.print(table)
         console.print()
-    if json_file:
-        Path(json_file).write_text(json.dumps(report.to_record(), indent=1) + "\n", encoding="utf-8")

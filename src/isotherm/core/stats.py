@@ -29,7 +29,7 @@ class EngineStats:
     ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled", "not_restored"). skipped_snapshots:
     snapshots that a prompt should have kept and for which no slot could be had. states_restored, states_restored_equal: with
     native numerics, states that a hit began from, and those of them that had the bytes that were saved. restarts: times that the
-    engine's process died and was started again.
+    engine's process died and was started again. resident_bytes: of the engine's process in memory; 0 where unknown.
     """
 
     running: int = 0
@@ -51,3 +51,4 @@ class EngineStats:
     states_restored: int = 0
     states_restored_equal: int = 0
     restarts: int = 0
+    resident_bytes: int = 0

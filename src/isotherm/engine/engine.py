@@ -1,6 +1,5 @@
 """The engine: schedule, run, complete."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from isotherm.core.request import Output, Request
 from isotherm.core.stats import EngineInfo, EngineStats
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.fingerprint import build_fingerprint, weights_hash
+from isotherm.engine.memory import available_memory, resident_memory
 from isotherm.engine.numerics import CheckedRunner, cache_for, kernels_for, runner_for
 from isotherm.engine.tracing import Tracer
 from isotherm.model.hf_config import read_spec
@@ -94,19 +94,8 @@ class Engine:
 
     def stats(self) -> EngineStats:
         """Gauges and counters."""
-        stats = self.scheduler.stats()
+        stats = replace(self.scheduler.stats(), resident_bytes=resident_memory())
         if isinstance(self.runner, CheckedRunner):
             checksums = self.runner.checksums
             return replace(stats, states_restored=checksums.restored, states_restored_equal=checksums.equal)
         return stats
-
-
-def available_memory() -> int:
-    """Bytes of memory that could be used without swapping."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

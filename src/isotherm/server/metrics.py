@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -31,6 +31,7 @@ class EngineCollector(Collector):
         yield self._gauge("kv_cache_usage_perc", "Fraction of KV blocks in use; 1 is full.", used)
         slots = s.slots_used / max(self._info.slots, 1)
         yield self._gauge("state_slot_usage_perc", "Fraction of state slots in use; 1 is full.", slots)
+        yield self._gauge("engine_resident_memory_bytes", "Memory of the engine's process.", s.resident_bytes)
         for name, text, value in (
             ("prompt_tokens", "Prompt tokens processed.", s.prompt_tokens),
             ("generation_tokens", "Tokens generated.", s.generation_tokens),
@@ -70,6 +71,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._engine = EngineCollector(model, info)
         self._registry.register(self._engine)
+        ProcessCollector(registry=self._registry)
         self._model = model
         self.first_token = self._histogram("time_to_first_token_seconds", "From arrival to the first token.", _FIRST)
         self.between_tokens = self._histogram("inter_token_latency_seconds", "Between two tokens.", _BETWEEN)
