@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -41,7 +42,7 @@ def test_what_leaves_a_narrow_table_is_told_below_its_row() -> None:
     lines = printed(published(), 80).splitlines()
     row = next(i for i, line in enumerate(lines) if line.startswith("A3 "))
     assert lines[row].split() == ["A3", "18", "3", "5", "16/16", *lines[row].split()[5:7], "17/18", "differs"]
-    assert lines[row + 1].strip() == "restore below the match, KV between reused; cached 3072/3072"
+    assert lines[row + 1].strip() == "restore below the match, KV between reused; cached 3072/3072; states 16/16"
 
 
 def test_a_wide_terminal_has_every_column_and_a_narrow_one_never_loses_arm_and_verdict() -> None:
@@ -54,9 +55,19 @@ def test_a_wide_terminal_has_every_column_and_a_narrow_one_never_loses_arm_and_v
 
 def test_the_gravest_response_of_a_red_arm_is_shown_with_both_sides() -> None:
     shown = printed(published(), 120)
-    assert "A3: 2 bits differ, 1 wording differs, 1 tool arguments differ, 1 repeats the call; the gravest is" in shown
+    assert (
+        "A3 against off: 2 bits differ, 1 wording differs, 1 tool arguments differ, 1 repeats the call; the gravest is"
+        in shown
+    )
     assert "repro-second, turn 2 (repeats the call)" in " ".join(shown.split())
     assert 'got  get_weather({"city": "Yakutsk"}), which was answered before' in shown
+
+
+def test_of_an_arm_that_may_differ_one_difference_is_printed_and_of_one_that_may_not_all_are() -> None:
+    report = published()
+    assert "token ids from 0" not in printed(report, 120)
+    strict = replace(report.arms[3], arm=replace(report.arms[3].arm, may_differ=False, must_differ_bits=False))
+    assert "token ids from 0" in printed(replace(report, arms=(*report.arms[:3], strict)), 120)
 
 
 def test_times_are_medians_and_95th_percentiles_that_were_measured() -> None:

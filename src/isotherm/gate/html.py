@@ -98,7 +98,7 @@ def _arm(report: GateReport, number: int, result: ArmResult) -> _Arm:
     return _Arm(
         name=result.arm.name,
         setting=result.arm.setting,
-        reference="expected" if reference is None else reference.arm.name,
+        reference="what is expected" if reference is None else reference.arm.name,
         style="ok" if result.verdict == "pass" else "fails" if result.exit_code else "shown",
         cells=tuple((column, column.value(result)) for column in COLUMNS),
         strip=tuple(_cell(response, f"d{number}-{row}") for row, response in rows),

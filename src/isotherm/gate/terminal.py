@@ -10,9 +10,10 @@ from rich.text import Text
 
 from isotherm.gate.arms import Arm
 from isotherm.gate.columns import COLUMNS, NOT_KNOWN, SETTING, VERDICT, Column
+from isotherm.gate.compare import Difference
 from isotherm.gate.findings import faults, headline, tally, where
 from isotherm.gate.report import GateReport
-from isotherm.gate.result import ArmResult, Response
+from isotherm.gate.result import ArmResult
 from isotherm.gate.safe import plain, plain_lines
 
 _WIDEST_SETTING = 48
@@ -110,7 +111,7 @@ def print_report(report: GateReport, console: Console) -> None:
     for result in report.arms:
         _print_speed(report, result, console)
     for result in report.arms:
-        _print_faults(result, console)
+        _print_faults(report, result, console)
     for words in report.not_compared:
         _say(console, f"not compared: {words}", "yellow")
     if report.build:
@@ -142,19 +143,25 @@ def _time(milliseconds: float) -> str:
     return f"{milliseconds:.1f} ms" if milliseconds < 1000 else f"{milliseconds / 1e3:.2f} s"
 
 
-def _print_faults(result: ArmResult, console: Console) -> None:
-    """The arm's own error, its verdicts, the first response with the gravest of them, and what else is wrong with it."""
+def _print_faults(report: GateReport, result: ArmResult, console: Console) -> None:
+    """The arm's own error, its verdicts, the first response with the gravest of them, and what else is wrong with it.
+
+    Of an arm that may differ, only the first difference is shown.
+    """
     if result.error is not None:
         _say(console, f"{result.arm.name}: {result.error}", "red")
     if worst := result.worst:
-        _say(console, f"{result.arm.name}: {tally(result)}; the gravest is {where(worst)} ({worst.verdict})", "red")
-        _print_differences(worst, console)
+        reference = report.reference_of(result)
+        beside = "" if reference is None else f" against {reference.arm.name}"
+        story = f"{tally(result)}; the gravest is {where(worst)} ({worst.verdict})"
+        _say(console, f"{result.arm.name}{beside}: {story}", "red")
+        _print_differences(worst.comparison.differences[: None if result.exit_code else 1], console)
     for words in faults(result):
         _say(console, f"{result.arm.name}: {words}", "red")
 
 
-def _print_differences(response: Response, console: Console) -> None:
-    for difference in response.comparison.differences:
+def _print_differences(differences: tuple[Difference, ...], console: Console) -> None:
+    for difference in differences:
         place = "" if difference.place is None else f" from {difference.place}"
         console.print(Text(plain(f"  {difference.what}{place}")))
         sides = Table.grid(padding=(0, 2, 0, 0))
