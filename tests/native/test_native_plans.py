@@ -105,7 +105,9 @@ SWITCHES = [
 @given(data=st.data())
 def test_random_requests_find_all_their_keys_and_values_and_end(native: NativeConfig, data: st.DataObject) -> None:
     """Shared beginnings, several at once, blocks and slots short: invariants hold after every step."""
-    rig = Rig(native, budget=data.draw(st.sampled_from([300, 4096])), blocks=data.draw(st.sampled_from([34, 80])), slots=9)
+    rig = Rig(
+        native, budget=data.draw(st.sampled_from([300, 4096])), blocks=data.draw(st.sampled_from([34, 80])), slots=9
+    )
     for number in range(data.draw(st.integers(2, 8))):
         shared, own = data.draw(st.integers(0, 500)), data.draw(st.integers(1, 200))
         rig.add(str(number), words(shared) + words(own, number + 1), data.draw(st.integers(1, 90)))
