@@ -134,7 +134,7 @@ def _print_speed(report: GateReport, result: ArmResult, console: Console) -> Non
         return
     _say(
         console,
-        f"{result.arm.name}: median time to first token of the {result.hits} hits {_time(warm.p50)}, of the same "
+        f"{result.arm.name}: median time to first token of hits ({result.hits}) {_time(warm.p50)}, of the same "
         f"requests in {reference.arm.name} {_time(cold.p50)}: {cold.p50 / warm.p50:.1f} times faster",
     )
 
