@@ -41,7 +41,7 @@ def _bits_differ(result: ArmResult) -> str:
 def _hits(result: ArmResult) -> str:
     if result.cached_tokens is None:
         return NOT_KNOWN
-    return str(result.hits) if result.expected_hits is None else f"{result.hits}/{result.expected_hits}"
+    return str(result.hits) if result.expected_hits is None else f"{result.hits}/{_bound(result)}{result.expected_hits}"
 
 
 def _cached(result: ArmResult) -> str:
@@ -50,7 +50,12 @@ def _cached(result: ArmResult) -> str:
     expected = result.expected_cached_tokens
     if not result.cached_tokens and not expected:
         return ""
-    return str(result.cached_tokens) if expected is None else f"{result.cached_tokens}/{expected}"
+    return str(result.cached_tokens) if expected is None else f"{result.cached_tokens}/{_bound(result)}{expected}"
+
+
+def _bound(result: ArmResult) -> str:
+    """Under pressure, what was computed is the most that there may be."""
+    return "≤" if result.arm.pressure else ""
 
 
 def _meets(result: ArmResult) -> str:
