@@ -73,6 +73,7 @@ def gate(
     """Compare caching on, batching and rescoring with caching off, bit by bit. Exit code 0 green, 1 red, 2 not carried out."""
     from rich.console import Console
 
+    from isotherm.gate.last_act import last_act
     from isotherm.gate.output import without_secrets, write_reports
     from isotherm.gate.plan import ArmOptions
     from isotherm.gate.request import GateRequest
@@ -99,6 +100,7 @@ def gate(
     print_report(report, console)
     write_reports(report, json_file or "", junit_file or "", html_file or "")
     if next_steps:
+        last_act(request.config(), console)
         command = ".venv/bin/isotherm" if Path(".venv/bin/isotherm").exists() else "isotherm"
         typer.echo(NEXT_STEPS.format(isotherm=command))
     raise typer.Exit(report.exit_code)
