@@ -74,7 +74,7 @@ def test_a_case_that_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> No
     path.write_text('{"id": "one", "messages": []}\n{"id": "two"}\n')
     with pytest.raises(ConfigError, match=r"mine\.jsonl, line 2: KeyError: 'messages'"):
         load_battery(str(path))
-    with pytest.raises(ConfigError, match=r"'nothing' is neither ours \(a, b.*\) nor a file"):
+    with pytest.raises(ConfigError, match=r"'nothing' is neither ours \(a, agent, b.*\) nor a file"):
         load_battery("nothing")
 
 
