@@ -1,7 +1,9 @@
 """From options and TOML files to arms, without a server."""
 
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -117,6 +119,20 @@ def test_a_file_names_any_arms_and_the_control_is_added_when_it_has_none(tmp_pat
     assert (on.concurrency, on.twin, on.extra_body) == (4, "off", (("cache_prompt", True),))
     assert ours.target is None and ours.flags == ("--no-enable-prefix-caching",) and ours.setting == "our own"
     assert ours.against == "ours" and ours.may_differ
+
+
+def test_the_examples_of_the_documentation_can_be_read(tmp_path: Path) -> None:
+    lines = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8").splitlines()
+    blocks = [
+        list(block) for indented, block in groupby(lines, lambda line: line.startswith("    ") or not line) if indented
+    ]
+    examples = [dedent("\n".join(block)) for block in blocks if any(line == "    [[arm]]" for line in block)]
+    assert len(examples) == 3
+    for number, example in enumerate(examples):
+        path = tmp_path / f"{number}.toml"
+        path.write_text(example)
+        arms = plan(ArmOptions(arms=str(path)))
+        assert [arm.name for arm in arms][:3] == ["off", "off again", "on"] and arms[2].caching
 
 
 @pytest.mark.parametrize(
