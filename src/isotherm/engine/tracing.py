@@ -16,7 +16,7 @@ from isotherm.runner.hashes import PassHashes, StateHashes
 from isotherm.runner.runner import Runner
 from isotherm.trace.hashing import RowHash
 from isotherm.trace.reader import trace_files
-from isotherm.trace.record import Computed, Ended, Header, Phase, Record, Restored
+from isotherm.trace.record import Computed, Ended, Hashes, Header, Phase, Record, Restored
 from isotherm.trace.writer import TraceWriter
 
 log = logging.getLogger("isotherm")
@@ -65,11 +65,13 @@ class Tracer:
         hits = [self._restored(segment) for segment in plan.segments]
         hashes = PassHashes(self._hash)
         result = self._runner.run(plan, hashes)
-        first = 0
+        first, layers = 0, hashes.layers()
         for segment, hit in zip(plan.segments, hits, strict=True):
-            record = self._computed(segment, hashes, first, plan)
+            last = first + len(segment.tokens)
+            logits = [hashes.by_place[first + row.offset] for row in segment.rows]
+            record = self._computed(segment, layers[:, first:last], logits, plan)
             self._write(self._followed[segment.sequence], [record] if hit is None else [hit, record])
-            first += len(segment.tokens)
+            first = last
         return result
 
     def note(self, outputs: Sequence[Output]) -> None:
@@ -102,9 +104,7 @@ class Tracer:
             blocks=self._state.blocks(segment.blocks[: replay.reused(segment.start) // BLOCK]),
         )
 
-    def _computed(self, segment: Segment, hashes: PassHashes, first: int, plan: PassPlan) -> Computed:
-        length = len(segment.tokens)
-        offsets = [row.offset for row in segment.rows]
+    def _computed(self, segment: Segment, rows: Hashes, logits: list[int], plan: PassPlan) -> Computed:
         replay = _Replay.of(segment)
         filled = range(replay.reused(segment.start) // BLOCK, segment.end // BLOCK)
         return Computed(
@@ -115,9 +115,9 @@ class Tracer:
             replay=max(0, min(replay.until, segment.end) - segment.start),
             segments=len(plan.segments),
             rows_in_pass=plan.tokens,
-            rows=np.stack([layer[first : first + length] for layer in hashes.layers]),
-            logit_offsets=np.array(offsets, np.int32),
-            logits=np.array([hashes.by_place[first + offset] for offset in offsets], np.uint64),
+            rows=rows,
+            logit_offsets=np.array([row.offset for row in segment.rows], np.int32),
+            logits=np.array(logits, np.uint64),
             boundaries=np.array([write.position for write in segment.writes], np.int32),
             states=self._state.slots([write.slot for write in segment.writes]),
             first_block=filled.start,

@@ -11,18 +11,35 @@ from isotherm.model.state import ModelState
 from isotherm.trace.hashing import RowHash
 from isotherm.trace.record import Hashes
 
+GATHERED = 1 << 20
+"""Rows are copied, and hashed in one call, while they are fewer bytes than this: a call costs as much as some thousand rows."""
+
 
 class PassHashes:
-    """A PassWatch that hashes every row it is shown. layers: [L+1][M], the embedding first. logits: by row of the pass."""
+    """A PassWatch that hashes every row it is shown. by_place: hashes of logits, by row of the pass."""
 
     def __init__(self, row_hash: RowHash):
         self._hash = row_hash
-        self.layers: list[Hashes] = []
+        self._hashed: list[Hashes] = []
+        self._copies: list[NDArray[np.uint8]] = []
         self.by_place: dict[int, int] = {}
 
     def rows(self, layer: int, name: str, rows: Tensor) -> None:
         """Layers come in order."""
-        self.layers.append(self._hash(bytes_of(rows)))
+        self._copies.append(bytes_of(rows).copy())
+        if len(self._copies) * rows.nbytes >= GATHERED:
+            self._hash_copies()
+
+    def layers(self) -> Hashes:
+        """[L+1, M] of what was shown so far, the embedding first."""
+        self._hash_copies()
+        return np.concatenate(self._hashed)
+
+    def _hash_copies(self) -> None:
+        if self._copies:
+            layers, rows = len(self._copies), len(self._copies[0])
+            self._hashed.append(self._hash(np.concatenate(self._copies)).reshape(layers, rows))
+            self._copies.clear()
 
     def logits(self, places: list[int], logits: Tensor) -> None:
         """Some of the pass's rows."""
@@ -50,12 +67,13 @@ class StateHashes:
     def _of(self, tensors: dict[str, Tensor], ids: Sequence[int]) -> Hashes:
         if not ids or not tensors:
             return np.zeros((len(ids), len(tensors)), np.uint64)
-        index = torch.tensor(ids)
-        return np.stack([self._hash(bytes_of(tensor[index])) for tensor in tensors.values()], axis=1)
+        return np.stack([self._hash(bytes_of(tensor)[list(ids)]) for tensor in tensors.values()], axis=1)
 
 
 def bytes_of(rows: Tensor) -> NDArray[np.uint8]:
-    """[M, ...] -> [M, bytes of a row]."""
-    flat = rows.reshape(rows.shape[0], -1)
-    array: NDArray[np.uint8] = flat.contiguous().cpu().view(torch.uint8).numpy()
+    """[M, ...] contiguous on the CPU -> [M, bytes of a row], the same memory.
+
+    numpy copies and adds in the calling thread; torch would wake threads that then spin beside the kernels'.
+    """
+    array: NDArray[np.uint8] = rows.view(rows.shape[0], -1).view(torch.uint8).numpy()
     return array
