@@ -95,12 +95,9 @@ class GateClient:
     async def checksums(self) -> tuple[int, int] | None:
         """States restored with the bytes that were saved, and states restored; None when the server tells of none."""
         try:
-            text = (await self._http.get("/metrics")).text
+            return restored_states((await self._http.get("/metrics")).text)
         except httpx.HTTPError:
             return None
-        found = dict(re.findall(r"^isotherm:(states_restored(?:_equal)?)_total\S* (\S+)$", text, re.MULTILINE))
-        restored = int(float(found.get("states_restored", 0)))
-        return (int(float(found.get("states_restored_equal", 0))), restored) if restored else None
 
     async def hint(self, body: dict[str, Any]) -> int:
         """How many tokens of a chat request come before its first user message. Raises ServerError."""
@@ -158,6 +155,13 @@ class GateClient:
         if not isinstance(record, dict) or any(name not in record for name in needed):
             raise ServerError(f"{method} {path}: expected an object with {needed}, got {response.text[:300]}")
         return record
+
+
+def restored_states(metrics: str) -> tuple[int, int] | None:
+    """`isotherm:states_restored_equal` and `isotherm:states_restored` of a Prometheus text; None when there were none."""
+    found = dict(re.findall(r"^isotherm:(states_restored(?:_equal)?)_total\S* (\S+)$", metrics, re.MULTILINE))
+    restored = int(float(found.get("states_restored", 0)))
+    return (int(float(found.get("states_restored_equal", 0))), restored) if restored else None
 
 
 def server_root(base_url: str) -> str:
