@@ -169,6 +169,10 @@ def test_a_key_is_sent_and_asked_for_and_never_reported(battery: str) -> None:
     refused = gate(battery, commands("--api-key", "right"), api_key="wr0ng")
     assert refused.exit_code == 2 and "--api-key" in str(refused.arms[0].error)
     assert "wr0ng" not in json.dumps(refused.to_record())
+    crashed = gate(battery, commands("--fault", "exit", "--api-key", "s3cret"), api_key="s3cret")
+    assert crashed.exit_code == 2 and "s3cret" not in json.dumps(crashed.to_record())
+    record = refused.to_record()["arms"][0]["server"]
+    assert record["fresh"] and record["url"] == "http://127.0.0.1:{port}" and record["command"][-2] == "***"
 
 
 def test_a_model_list_that_lies_or_leaves_a_choice_is_told(battery: str) -> None:

@@ -10,7 +10,7 @@ from sample_report import HOSTILE, hostile, published
 
 from isotherm.gate.columns import ARM, COLUMNS, VERDICT, pair
 from isotherm.gate.diff import Piece, sections, side_by_side
-from isotherm.gate.output import without_secrets
+from isotherm.gate.redact import without_secrets
 from isotherm.gate.report import GateReport
 from isotherm.gate.safe import plain, visible
 from isotherm.gate.side import print_side_by_side

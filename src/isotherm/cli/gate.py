@@ -26,7 +26,7 @@ Next, serve it; ask it, with a tool, as a stream; gate a model of your own:
 
 def gate(
     model: Annotated[str, typer.Option(help="A checkpoint to gate; the embedded model when left out.")] = "",
-    battery: Annotated[str, typer.Option(help="Batteries, comma-separated: a, b, or JSONL files.")] = "a,b",
+    battery: Annotated[str, typer.Option(help="Batteries, comma-separated: a, b, c, repro, all, bfcl, or JSONL files.")] = "a,b",
     full: Annotated[bool, typer.Option("--full", help="Add token budgets of 64 and 500, off and on.")] = False,
     concurrency: Annotated[
         int, typer.Option(min=0, help="Also N requests at once, off and on; 0 for 8, and for none by URL or command.")
@@ -74,8 +74,9 @@ def gate(
     from rich.console import Console
 
     from isotherm.gate.last_act import last_act
-    from isotherm.gate.output import without_secrets, write_reports
+    from isotherm.gate.output import write_reports
     from isotherm.gate.plan import ArmOptions
+    from isotherm.gate.redact import without_secrets
     from isotherm.gate.request import GateRequest
     from isotherm.gate.run import run_gate
     from isotherm.gate.terminal import TerminalObserver, print_report

@@ -1,6 +1,7 @@
 """Starting a server, waiting until it is healthy, and ending it with everything that it started."""
 
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 
 import httpx
+
+from isotherm.gate.redact import without_secrets
 
 _POLL_S = 0.05
 _GRACE_S = 10.0
@@ -109,7 +112,7 @@ def _healthy(base_url: str) -> bool:
 
 def _story(what: str, command: Sequence[str], log: Path) -> str:
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
-    return "\n".join([f"the server {what}", f"command: {' '.join(command)}", f"log: {log}", *tail])
+    return "\n".join([f"the server {what}", f"command: {shlex.join(without_secrets(command))}", f"log: {log}", *tail])
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from isotherm.gate.arms import Arm, Launch
 from isotherm.gate.compare import Difference
+from isotherm.gate.redact import without_secrets
 from isotherm.gate.result import ArmResult, Response
 from isotherm.gate.times import Times, milliseconds
 
@@ -20,7 +22,12 @@ def arm_record(result: ArmResult) -> dict[str, Any]:
         "kind": arm.kind,
         "caching": arm.caching,
         "concurrency": arm.concurrency,
+        "repeat": arm.repeat,
+        "pressure": arm.pressure,
+        "server": _server(arm),
+        "extra_body": dict(arm.extra_body),
         "against": arm.against,
+        "twin": arm.twin,
         "control": arm.control,
         "may_differ": arm.may_differ,
         "must_differ_bits": arm.must_differ_bits,
@@ -49,6 +56,17 @@ def arm_record(result: ArmResult) -> dict[str, Any]:
         "error": result.error,
         "details": [response_record(response) for response in result.responses],
     }
+
+
+def _server(arm: Arm) -> dict[str, Any] | None:
+    """Where it was, when it is not our own with the arm's flags."""
+    if arm.target is None:
+        return None
+    if isinstance(arm.target, Launch):
+        command, url = list(without_secrets(arm.target.command)), arm.target.url
+    else:
+        command, url = None, arm.target.base_url
+    return {"fresh": arm.fresh, "command": command, "url": without_secrets((url,))[0]}
 
 
 def response_record(response: Response) -> dict[str, Any]:
