@@ -26,7 +26,13 @@ Next, serve it; ask it, with a tool, as a stream; gate a model of your own:
 
 def gate(
     model: Annotated[str, typer.Option(help="A checkpoint to gate; the embedded model when left out.")] = "",
-    battery: Annotated[str, typer.Option(help="Batteries, comma-separated: a, b, c, repro, all, bfcl, or JSONL files.")] = "a,b",
+    battery: Annotated[
+        str,
+        typer.Option(
+            help="Batteries, comma-separated: a, b, c, repro, all, bfcl, or JSONL files; a,b when left out, and with "
+            "--arms published repro too."
+        ),
+    ] = "",
     full: Annotated[bool, typer.Option("--full", help="Add token budgets of 64 and 500, off and on.")] = False,
     concurrency: Annotated[
         int, typer.Option(min=0, help="Also N requests at once, off and on; 0 for 8, and for none by URL or command.")
