@@ -1,0 +1,265 @@
+"""The gated delta rule on the GPU: launches of triton_kernels, and where state lives."""
+
+from dataclasses import dataclass
+
+import torch
+import triton
+from torch import Tensor
+
+from isotherm.core.constants import BLOCK
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.gated_delta import triton_kernels as tk
+from isotherm.kernels.gated_delta.plan import DeltaPlan, plan_delta
+from isotherm.kernels.gated_delta.reference import EPSILON
+from isotherm.kernels.gpu.batch import on_device
+from isotherm.kernels.gpu.launch import OPTIONS, overlap
+from isotherm.kernels.state import DeltaShape, DeltaState
+
+_HALF = BLOCK // 2
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaTile:
+    """What may follow the card and not the bits: columns of v a program, warps, stages, for chunks and for lone rows."""
+
+    chunk_columns: int = 32
+    chunk_warps: int = 4
+    chunk_stages: int = 2
+    row_columns: int = 64
+    row_warps: int = 4
+
+
+def delta_state(dtype: torch.dtype, shape: DeltaShape, slots: int, lanes: int, device: torch.device) -> DeltaState:
+    """state [slots, Hv, DK, DV] float32. Rows: k [lanes, Hk, 64, DK], v, x, u [lanes, Hv, 64, DV], h [lanes, Hv, DK, DV], all
+    `dtype`; D [lanes, Hv, 2, 32, 32], G, beta [lanes, Hv, 64] float32.
+
+    ValueError: heads that do not share, or head dimensions that are no power of two from 16 on.
+    """
+    if shape.value_heads % shape.key_heads:
+        raise ValueError(f"value_heads: must be a multiple of {shape.key_heads}, got {shape.value_heads}")
+    for name, dim in (("key_dim", shape.key_dim), ("value_dim", shape.value_dim)):
+        if dim < 16 or dim & (dim - 1):
+            raise ValueError(f"{name}: the GPU kernels need a power of two of at least 16, got {dim}")
+    hk, hv, dk, dv = shape.key_heads, shape.value_heads, shape.key_dim, shape.value_dim
+    state = torch.empty(slots, hv, dk, dv, dtype=torch.float32, device=device)
+    state[0].zero_()
+    sizes = {"k": (hk, BLOCK, dk), "v": (hv, BLOCK, dv), "x": (hv, BLOCK, dv), "u": (hv, BLOCK, dv), "h": (hv, dk, dv)}
+    rows = {name: torch.empty(lanes, *size, dtype=dtype, device=device) for name, size in sizes.items()}
+    singles = {"D": (hv, 2, _HALF, _HALF), "G": (hv, BLOCK), "beta": (hv, BLOCK)}
+    rows |= {name: torch.empty(lanes, *size, dtype=torch.float32, device=device) for name, size in singles.items()}
+    return DeltaState(shape, state, rows)
+
+
+def gated_delta(
+    batch: Batch,
+    qkv: Tensor,
+    b: Tensor,
+    a: Tensor,
+    decay: Tensor,
+    dt_bias: Tensor,
+    state: DeltaState,
+    tile: DeltaTile = DeltaTile(),  # noqa: B008 (frozen)
+) -> Tensor:
+    """See isotherm.kernels.api.Kernels.gated_delta. `tile` changes no bit."""
+    shape = state.shape
+    plan = on_device(batch, qkv.device).plan("gated_delta", plan_delta)
+    out = torch.empty(qkv.shape[0], shape.value_heads * shape.value_dim, dtype=qkv.dtype, device=qkv.device)
+    rows = _Rows.pack(plan, qkv, b, a, decay, dt_bias, state)
+    if plan.tiles.shape[0]:
+        _chunks(plan, rows, qkv, state, out, tile)
+    if plan.lone.shape[0]:
+        _lone(plan, rows, qkv, state, out, tile)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """A pass's rows by place: q, k [places, Hk, DK] at unit length, beta, g [places, Hv] float32."""
+
+    q: Tensor
+    k: Tensor
+    beta: Tensor
+    g: Tensor
+
+    @staticmethod
+    def pack(
+        plan: DeltaPlan, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
+    ) -> "_Rows":
+        shape, places = state.shape, plan.sources.shape[0]
+        q, k = (qkv.new_empty(places, shape.key_heads, shape.key_dim) for _ in range(2))
+        beta, g = (decay.new_empty(places, shape.value_heads) for _ in range(2))
+        tk.pack_rows[(places,)](
+            plan.sources,
+            plan.keeps,
+            qkv,
+            b,
+            a,
+            decay,
+            dt_bias,
+            q,
+            k,
+            beta,
+            g,
+            state.rows["k"],
+            state.rows["v"],
+            state.rows["beta"],
+            qkv.stride(0),
+            b.stride(0),
+            a.stride(0),
+            shape.key_dim**-0.5,
+            HK=shape.key_heads,
+            HV=shape.value_heads,
+            DK=shape.key_dim,
+            DV=shape.value_dim,
+            **_padded(shape),
+            EPSILON=EPSILON,
+            num_warps=4,
+            **OPTIONS,
+        )
+        return _Rows(q, k, beta, g)
+
+
+def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Tensor, tile: DeltaTile) -> None:
+    shape, tiles = state.shape, plan.tiles.shape[0]
+    heads = {"HK": shape.key_heads, "HV": shape.value_heads}
+    sums = rows.g.new_empty(tiles, shape.value_heads, BLOCK)
+    scratch = rows.g.new_empty(tiles, shape.value_heads, 2, _HALF, _HALF)
+    lower, mixed = (qkv.new_empty(tiles, shape.value_heads, BLOCK, BLOCK) for _ in range(2))
+    tk.sum_gates[(tiles,)](
+        plan.tiles,
+        rows.g,
+        state.rows["G"],
+        sums,
+        HV=shape.value_heads,
+        BH=_padded(shape)["BH"],
+        num_warps=1,
+        **OPTIONS,
+    )
+    tk.chunk_rows[(tiles, shape.key_heads)](
+        rows.q,
+        rows.k,
+        rows.beta,
+        sums,
+        scratch,
+        lower,
+        mixed,
+        **heads,
+        DK=shape.key_dim,
+        GROUP=shape.value_heads // shape.key_heads,
+        num_warps=4,
+        **OPTIONS,
+    )
+    halves = (tiles * shape.value_heads * 2,)
+    tk.invert_halves[halves](
+        plan.tiles, scratch, lower, state.rows["D"], HV=shape.value_heads, num_warps=1, **OPTIONS
+    )
+    columns = min(tile.chunk_columns, shape.value_dim)
+    tk.chunk_states[(plan.spans.shape[0] * shape.value_heads, shape.value_dim // columns)](
+        plan.spans,
+        plan.tiles,
+        qkv,
+        rows.q,
+        rows.k,
+        rows.beta,
+        sums,
+        lower,
+        mixed,
+        state.state,
+        state.rows["h"],
+        state.rows["v"],
+        state.rows["x"],
+        state.rows["u"],
+        out,
+        qkv.stride(0),
+        **heads,
+        DK=shape.key_dim,
+        DV=shape.value_dim,
+        BV=columns,
+        STAGES=tile.chunk_stages,
+        num_warps=tile.chunk_warps,
+        **OPTIONS,
+    )
+    if plan.opened.shape[0]:
+        _keep(plan, rows, sums, qkv, state)
+
+
+def _keep(plan: DeltaPlan, rows: _Rows, sums: Tensor, qkv: Tensor, state: DeltaState) -> None:
+    shape = state.shape
+    tk.keep_rows[(plan.opened.shape[0], BLOCK)](
+        plan.opened,
+        plan.tiles,
+        qkv,
+        rows.k,
+        rows.beta,
+        sums,
+        *(state.rows[name] for name in ("k", "v", "beta", "G")),
+        qkv.stride(0),
+        HK=shape.key_heads,
+        HV=shape.value_heads,
+        DK=shape.key_dim,
+        DV=shape.value_dim,
+        **_padded(shape),
+        num_warps=4,
+        **OPTIONS,
+    )
+
+
+def _padded(shape: DeltaShape) -> dict[str, int]:
+    """Head counts rounded up to powers of two, which tiles need."""
+    return {"BK": triton.next_power_of_2(shape.key_heads), "BH": triton.next_power_of_2(shape.value_heads)}
+
+
+def _lone(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Tensor, tile: DeltaTile) -> None:
+    shape, segments, places = state.shape, plan.lone.shape[0], plan.sources.shape[0]
+    heads = {"HK": shape.key_heads, "HV": shape.value_heads}
+    scratch = rows.g.new_empty(places, shape.value_heads, _HALF)
+    off, diagonal = (qkv.new_empty(places, shape.value_heads, _HALF) for _ in range(2))
+    mixed = qkv.new_empty(places, shape.value_heads, BLOCK)
+    group = shape.value_heads // shape.key_heads
+    tk.lone_rows[(segments, shape.key_heads)](
+        plan.lone,
+        rows.q,
+        rows.k,
+        rows.beta,
+        rows.g,
+        scratch,
+        off,
+        diagonal,
+        mixed,
+        state.rows["k"],
+        state.rows["G"],
+        state.rows["D"],
+        **heads,
+        DK=shape.key_dim,
+        GROUP=group,
+        LANES=_HALF * triton.next_power_of_2(group),
+        num_warps=4,
+        **overlap(),
+        **OPTIONS,
+    )
+    columns = min(tile.row_columns, shape.value_dim)
+    tk.lone_states[(segments * shape.value_heads, shape.value_dim // columns)](
+        plan.lone,
+        plan.lone_rows,
+        qkv,
+        rows.q,
+        rows.k,
+        rows.beta,
+        off,
+        diagonal,
+        mixed,
+        state.state,
+        state.rows["h"],
+        state.rows["G"],
+        state.rows["x"],
+        state.rows["u"],
+        out,
+        qkv.stride(0),
+        **heads,
+        DK=shape.key_dim,
+        DV=shape.value_dim,
+        BV=columns,
+        num_warps=tile.row_warps,
+        **overlap(),
+        **OPTIONS,
+    )
