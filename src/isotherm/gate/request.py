@@ -10,17 +10,20 @@ from isotherm.gate.api import Api
 from isotherm.gate.config import GateConfig
 from isotherm.gate.plan import ArmOptions, plan
 
+BATTERIES = {"published": "a,b,repro"}
+"""What is sent when nothing was said, by the name given to --arms."""
+
 
 @dataclass(frozen=True, slots=True)
 class GateRequest:
-    """What was typed. battery: comma-separated. extra_body: JSON. extra_headers: "name: value" each.
+    """What was typed. battery: comma-separated; "" for what suits the arms. extra_body: JSON. extra_headers: "name: value" each.
 
     serve_options, serve_args: for our own server, as words and as one text.
     """
 
     arms: ArmOptions = field(default_factory=ArmOptions)
     model: str = ""
-    battery: str = "a,b"
+    battery: str = ""
     serve_options: tuple[str, ...] = ()
     serve_args: str = ""
     tool_call_parser: str = "qwen3_coder"
@@ -33,14 +36,14 @@ class GateRequest:
 
     def config(self) -> GateConfig:
         """The run's configuration. Raises ConfigError naming the option that cannot be honoured."""
-        arms = plan(self.arms)
+        arms, battery = plan(self.arms), self.battery or BATTERIES.get(self.arms.arms, "a,b")
         if self.model and all(arm.target for arm in arms):
             raise ConfigError(
                 "model", "it is a checkpoint for our own server; the name to ask another for is --model-name"
             )
         return GateConfig(
             model=self.model,
-            batteries=tuple(name.strip() for name in self.battery.split(",") if name.strip()),
+            batteries=tuple(name.strip() for name in battery.split(",") if name.strip()),
             arms=arms,
             serve_args=(*self.serve_options, *_words(self.serve_args)),
             tool_call_parser=self.tool_call_parser,
