@@ -10,6 +10,8 @@ def visible(text: str, keep: str = "") -> str:
 
     What is left can be encoded as UTF-8 and stands in XML.
     """
+    if text.isprintable():
+        return text
     return "".join(
         character if character in keep or not _hides(character) else _escape(character) for character in text
     )

@@ -38,13 +38,16 @@ GRAVITY: tuple[ResponseVerdict, ...] = ("equal", *VERDICT_OF.values())
 TEXT_KINDS: frozenset[Kind] = frozenset({"wording", "arguments", "repeat"})
 """Differences that a user sees."""
 
-ArmVerdict = Literal["pass", "differs", "twin differs", "must differ", "missing", "reach", "no hits", "checksums", "error"]
+ArmVerdict = Literal[
+    "pass", "differs", "twin differs", "must differ", "missing", "reach", "no hits", "checksums", "error"
+]
 """What an arm is found to be.
 
 differs: some response's text or bits differ. twin differs: they do, and the arm's twin with caching off differs too, so that
-batching is to blame; the twin's own verdict counts. must differ: it is there to differ, and nothing does. missing: something is not
-there to be compared. reach: all equal, but the cache did not skip what the policy says. no hits: nothing was taken from the
-cache, so nothing was tested. checksums: a state was not restored as it was saved. error: a response or the server did not come.
+batching is to blame; the twin's own verdict counts. must differ: it is there to differ, and nothing does. missing: something
+is not there to be compared. reach: all equal, but the cache did not skip what the policy says. no hits: nothing was taken from
+the cache, so nothing was tested. checksums: a state was not restored as it was saved. error: a response or the server did not
+come.
 """
 
 
