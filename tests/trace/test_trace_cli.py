@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 from isotherm.cli.main import app
 from isotherm.core.errors import IsothermError
 from isotherm.trace.comparison import ABSENT, DIFFERENT, EQUAL, ONLY_A
+from isotherm.trace.folder import trace_files
 from isotherm.trace.map import runs, squeeze
-from isotherm.trace.reader import read_trace, trace_files
+from isotherm.trace.reader import read_trace
 from isotherm.trace.record import Ended
 from isotherm.trace.writer import TraceWriter
 

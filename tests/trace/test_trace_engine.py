@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from traced import ask, break_engine, drive, open_engine, tokens, traces
 
+from isotherm import LLM
 from isotherm.core.config import EngineConfig
 from isotherm.core.errors import ConfigError
 from isotherm.core.sampling import SamplingParams
@@ -150,13 +151,22 @@ def test_a_block_that_only_the_cache_gave_is_the_cause(checkpoints, tmp_path) ->
     assert not (comparison.rows[:-1, :192] == DIFFERENT).any()
 
 
-def test_a_folder_with_traces_is_not_written_to(checkpoint, tmp_path) -> None:
+def test_an_engine_that_is_started_again_writes_beside_what_is_there(checkpoint, tmp_path) -> None:
+    first = open_engine(checkpoint, tmp_path)
+    first.add(ask(PROMPT))
+    first.step()
     drive(open_engine(checkpoint, tmp_path), ask(PROMPT))
-    with pytest.raises(ConfigError, match=r"trace: .* earlier run"):
-        open_engine(checkpoint, tmp_path)
-    (tmp_path / "file").write_text("")
+    died, whole = traces(tmp_path)
+    assert (died.name, whole.name) == ("000000-r.trace.part", "000001-r.trace")
+    assert died.ended is None and whole.ended is not None
+    comparison = compare(died, whole)
+    assert comparison.equal and comparison.tallies["hidden rows"].both == 200 * 5
+
+
+def test_an_llm_refuses_the_folder_of_another_run_before_it_loads(tmp_path) -> None:
+    (tmp_path / "000000-r.trace").touch()
     with pytest.raises(ConfigError, match="trace"):
-        open_engine(checkpoint, tmp_path / "file")
+        LLM(trace=str(tmp_path))
 
 
 def test_a_request_cancelled_or_never_run_leaves_nothing_open(checkpoint, tmp_path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isotherm.core.errors import TraceError
+from isotherm.core.errors import ConfigError, TraceError
+from isotherm.trace.folder import claim_folder, next_number, trace_files
 from isotherm.trace.format import VERSION, encode, prefix
-from isotherm.trace.reader import read_trace, trace_files
+from isotherm.trace.reader import read_trace
 from isotherm.trace.record import Computed, Ended, Header, Phase, Restored
 from isotherm.trace.writer import TraceWriter
 
@@ -143,3 +144,19 @@ def test_a_writer_never_overwrites(tmp_path) -> None:
     TraceWriter(path, HEADER)
     with pytest.raises(FileExistsError):
         TraceWriter(path, replace(HEADER, request="other"))
+
+
+def test_a_folder_with_traces_is_not_claimed_for_another_run(tmp_path) -> None:
+    claim_folder(tmp_path / "new" / "one")
+    written(tmp_path)
+    with pytest.raises(ConfigError, match=r"trace: .* earlier run"):
+        claim_folder(tmp_path)
+    with pytest.raises(ConfigError, match="trace"):
+        claim_folder(tmp_path / "000000-r.trace")
+
+
+def test_files_are_numbered_on_from_those_that_are_there(tmp_path) -> None:
+    assert next_number(tmp_path) == 0
+    for name in ("000007-x.trace", "000012-y.trace.part", "notes.txt", "other.trace"):
+        (tmp_path / name).touch()
+    assert next_number(tmp_path) == 13

@@ -14,7 +14,8 @@ from isotherm.core.request import Request
 from isotherm.core.sampling import SamplingParams
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.engine import Engine
-from isotherm.trace.reader import Trace, read_trace, trace_files
+from isotherm.trace.folder import claim_folder, trace_files
+from isotherm.trace.reader import Trace, read_trace
 
 GREEDY = SamplingParams(temperature=0.0, max_tokens=6, ignore_eos=True)
 VOCABULARY = Vocabulary(tuple(b"x" for _ in range(512)), frozenset({511}), (511,))
@@ -30,6 +31,8 @@ def open_engine(
     checkpoint: Path, folder: Path | None, *, caching: bool = True, budget: int = 2048, **cache: int
 ) -> Engine:
     """A small engine in float32 on one thread. folder: of its traces."""
+    if folder is not None and not folder.exists():
+        claim_folder(folder)
     config = EngineConfig(
         ModelConfig(str(checkpoint), None, "float32", 1024, "auto", 1),
         CacheConfig(caching, 32 << 20, **cache),

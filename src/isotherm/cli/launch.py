@@ -24,6 +24,7 @@ from isotherm.server.config import ServerConfig
 from isotherm.server.defaults import SamplingDefaults
 from isotherm.text.chat import ChatTemplate
 from isotherm.text.tokenizer import Tokenizer
+from isotherm.trace.folder import claim_folder
 
 log = logging.getLogger("isotherm")
 
@@ -37,6 +38,8 @@ def launch(config: EngineConfig, server: ServerConfig, revision: str | None, cha
     """Blocks until the server ends. Raises ConfigError or CheckpointError when it cannot start."""
     warn_if_exposed(server)
     listener = bind(server.host, server.port)
+    if config.trace:
+        claim_folder(Path(config.trace))
     folder = locate(config.model.path, revision)
     tokenizer = Tokenizer.load(folder)
     engine = EngineProcess(config, folder, tokenizer.vocabulary)

@@ -18,6 +18,7 @@ from isotherm.engine.outputs import RequestOutput
 from isotherm.model.source import locate
 from isotherm.text.chat import ChatTemplate
 from isotherm.text.tokenizer import Tokenizer
+from isotherm.trace.folder import claim_folder
 
 PLAIN = NativeConfig()
 Prompt = str | Sequence[int]
@@ -69,6 +70,8 @@ class LLM:
         return llm
 
     def _open(self, config: EngineConfig, folder: Path) -> None:
+        if config.trace:
+            claim_folder(Path(config.trace))
         self.tokenizer = Tokenizer.load(folder)
         self.template = ChatTemplate.load(folder, self.tokenizer, None)
         self.engine = Engine(config, folder, self.tokenizer.vocabulary)

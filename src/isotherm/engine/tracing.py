@@ -1,7 +1,6 @@
 """Follows requests through passes and writes a trace file for each."""
 
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,13 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from isotherm.core.constants import BLOCK, block_floor
-from isotherm.core.errors import ConfigError
 from isotherm.core.plan import PassPlan, PassResult, SampleRow, Segment
 from isotherm.core.request import Output, Request
 from isotherm.runner.hashes import PassHashes, StateHashes
 from isotherm.runner.runner import Runner
+from isotherm.trace.folder import file_name, next_number
 from isotherm.trace.hashing import RowHash
-from isotherm.trace.reader import trace_files
 from isotherm.trace.record import Computed, Ended, Hashes, Header, Phase, Record, Restored
 from isotherm.trace.writer import TraceWriter
 
@@ -38,14 +36,11 @@ class Followed:
 
 
 class Tracer:
-    """Owns the trace files of one engine. It reads what passes compute and changes nothing.
-
-    Raises ConfigError when the folder cannot be written, or holds the traces of an earlier run.
-    """
+    """Owns the trace files of one engine, in a folder that was claimed for it. It reads what passes compute and changes nothing."""
 
     def __init__(self, folder: Path, runner: Runner, build: dict[str, str]):
-        _prepare(folder)
         self._folder = folder
+        self._first_file = next_number(folder)
         self._runner = runner
         self._build = build
         self._hash = RowHash()
@@ -129,8 +124,11 @@ class Tracer:
             return
         with _Writing(followed):
             if followed.writer is None:
-                followed.writer = TraceWriter(self._folder / _file_name(followed), self._header(followed.request))
+                followed.writer = TraceWriter(self._path(followed), self._header(followed.request))
             followed.writer.write(*records)
+
+    def _path(self, followed: Followed) -> Path:
+        return self._folder / file_name(self._first_file + followed.number, followed.request.id)
 
     def _header(self, request: Request) -> Header:
         return Header(
@@ -185,17 +183,3 @@ def _phase(segment: Segment, prompt: int) -> Phase:
     if sum(isinstance(row, SampleRow) for row in segment.rows) > 1:
         return Phase.VERIFY
     return Phase.DECODE if len(segment.tokens) == 1 and segment.start >= prompt else Phase.PREFILL
-
-
-def _file_name(followed: Followed) -> str:
-    return f"{followed.number:06d}-{re.sub(r'[^A-Za-z0-9_.-]', '_', followed.request.id)[:80]}.trace"
-
-
-def _prepare(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        found = trace_files(folder)
-    except OSError as error:
-        raise ConfigError("trace", f"{folder}: {error.strerror or error}") from None
-    if found:
-        raise ConfigError("trace", f"{folder} holds the traces of an earlier run; name another folder or empty it")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isotherm.core.errors import TraceError
-from isotherm.trace.reader import Trace, read_trace, trace_files
+from isotherm.trace.folder import trace_files
+from isotherm.trace.reader import Trace, read_trace
 
 
 @dataclass(frozen=True, slots=True)

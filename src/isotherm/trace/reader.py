@@ -8,7 +8,6 @@ import numpy as np
 from isotherm.core.errors import TraceError
 from isotherm.trace.format import decode, decode_header, frames
 from isotherm.trace.record import Computed, Ended, Header, Ints, Record, Restored
-from isotherm.trace.writer import UNFINISHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,3 @@ def read_trace(path: Path) -> Trace:
         raise TraceError(f"{path}: {error}") from None
     ended = next((record for record in records if isinstance(record, Ended)), None)
     return Trace(path.name, header, tuple(item for item in records if not isinstance(item, Ended)), ended)
-
-
-def trace_files(folder: Path) -> tuple[Path, ...]:
-    """The traces in a folder, in order of arrival, unfinished ones included."""
-    return tuple(sorted(path for end in ("", UNFINISHED) for path in folder.glob(f"*.trace{end}")))
