@@ -36,7 +36,7 @@ class Followed:
 
 
 class Tracer:
-    """Owns the trace files of one engine, in a folder that was claimed for it. It reads what passes compute and changes nothing."""
+    """Owns the trace files of one engine, in a folder claimed for it. It reads what passes compute and changes nothing."""
 
     def __init__(self, folder: Path, runner: Runner, build: dict[str, str]):
         self._folder = folder
