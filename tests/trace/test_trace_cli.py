@@ -195,3 +195,11 @@ def test_a_long_request_is_drawn_in_a_bounded_page(folders, tmp_path) -> None:
     writer.finish(Ended("stop", ()))
     assert run("diff", path, path, "--html", tmp_path / "p.html")[0] == 0
     assert len((tmp_path / "p.html").read_text()) < 60_000
+
+
+def test_generate_writes_the_trace_of_its_request(tmp_path) -> None:
+    arguments = ["generate", "--prompt", "Hello", "--max-tokens", "3", "--threads", "1", "--trace", str(tmp_path / "t")]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    code, text = run("show", only(tmp_path / "t"))
+    assert code == 0 and "3 generated" in text and "dtype" in text
+    assert CliRunner().invoke(app, arguments).exit_code != 0, "the folder has a trace"

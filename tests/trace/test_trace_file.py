@@ -10,8 +10,9 @@ import pytest
 from isotherm.core.errors import ConfigError, TraceError
 from isotherm.trace.folder import claim_folder, next_number, trace_files
 from isotherm.trace.format import VERSION, encode, prefix
-from isotherm.trace.reader import read_trace
+from isotherm.trace.reader import Trace, read_trace
 from isotherm.trace.record import Computed, Ended, Header, Phase, Restored
+from isotherm.trace.values import values_of
 from isotherm.trace.writer import TraceWriter
 
 HEADER = Header(
@@ -70,7 +71,7 @@ def test_what_is_written_is_read(tmp_path) -> None:
     assert [type(record) for record in trace.records] == [Restored, Computed]
     assert all(same(a, b) for a, b in zip(trace.records, (RESTORED, COMPUTED), strict=True))
     assert trace.ended == Ended("stop", (9, 8))
-    assert len(trace.tokens) == 198 and trace.tokens[128:132].tolist() == [0, 1, 2, 3]
+    assert trace.tokens.tolist() == [5, 6, 7, 9, 8]
 
 
 def test_a_file_has_its_name_only_once_it_is_finished(tmp_path) -> None:
@@ -160,3 +161,39 @@ def test_files_are_numbered_on_from_those_that_are_there(tmp_path) -> None:
     for name in ("000007-x.trace", "000012-y.trace.part", "notes.txt", "other.trace"):
         (tmp_path / name).touch()
     assert next_number(tmp_path) == 13
+
+
+def test_rejected_drafts_and_what_follows_them_are_left_out() -> None:
+    """A verify of five tokens at 60..65, of which the fourth is not what came to be; then a decode of the right one at 63."""
+    prompt = tuple(range(61))
+    verify = replace(
+        COMPUTED,
+        phase=Phase.VERIFY,
+        start=60,
+        tokens=np.array([60, 70, 71, 99, 73], np.int32),
+        replay=0,
+        rows=numbers(3, 5),
+        logit_offsets=np.arange(5, dtype=np.int32),
+        logits=numbers(5),
+        boundaries=np.array([64], np.int32),
+        first_block=0,
+    )
+    decode = replace(
+        verify,
+        phase=Phase.DECODE,
+        start=63,
+        tokens=np.array([72], np.int32),
+        rows=numbers(3, 1) + np.uint64(1),
+        logit_offsets=np.zeros(1, np.int32),
+        logits=numbers(1),
+    )
+    header = replace(HEADER, prompt=prompt)
+    values = values_of(Trace("x", header, (verify,), Ended("stop", (70, 71, 72, 73))))
+    assert np.flatnonzero(values.known[0]).tolist() == np.flatnonzero(values.known[-1]).tolist() == [60, 61, 62]
+    assert not values.states and not values.blocks
+    values = values_of(Trace("x", header, (verify, decode), Ended("stop", (70, 71, 72, 73))))
+    assert np.flatnonzero(values.known[0]).tolist() == [60, 61, 62, 63]
+    assert values.rows[:-1, 63].tolist() == decode.rows[:, 0].tolist()
+    assert set(values.states) == {64} and set(values.blocks) == {0} and not values.repeated
+    unfinished = values_of(Trace("x", header, (verify, decode), None))
+    assert unfinished.trace.tokens[60:64].tolist() == [60, 70, 71, 72]

@@ -31,14 +31,14 @@ class Trace:
 
     @property
     def tokens(self) -> Ints:
-        """Every token known: the prompt, those computed, and those generated."""
-        generated = self.ended.generated if self.ended else ()
-        known = np.array((*self.header.prompt, *generated), np.int32)
-        length = max([len(known), *(item.end for item in self.computed)])
-        tokens = np.zeros(length, np.int32)
-        tokens[: len(known)] = known
+        """The prompt and what was generated; while that is not known, what was computed last at each position."""
+        prompt = np.array(self.header.prompt, np.int32)
+        if self.ended is not None:
+            return np.concatenate([prompt, np.array(self.ended.generated, np.int32)])
+        tokens = np.zeros(max([len(prompt), *(item.end for item in self.computed)]), np.int32)
         for item in self.computed:
             tokens[item.start : item.end] = item.tokens
+        tokens[: len(prompt)] = prompt
         return tokens
 
 
