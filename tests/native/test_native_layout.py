@@ -81,6 +81,12 @@ def test_restoring_below_keeps_a_block_before_each_point_too() -> None:
     assert layout().prompt_snapshots(300, 140, 0) == (128, 256)
 
 
+def test_restoring_below_on_a_grid_keeps_the_cut_before_each_point_too() -> None:
+    policy = NativeLayout(0, NativeConfig(restore="below", grid=256, fine_grid=64))
+    assert policy.prompt_snapshots(250, 130, 0) == (64, 128, 192)
+    assert policy.prompt_snapshots(700, 300, 0) == (256, 512, 576, 640)
+
+
 def test_a_match_inside_a_block_is_a_junction_at_the_block() -> None:
     assert 192 in layout(kv="reuse", match_unit=1).prompt_snapshots(700, 0, 200)
 

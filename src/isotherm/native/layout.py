@@ -40,13 +40,15 @@ class NativeLayout(Layout):
         return start if end - start <= self.native.grid else start + budget
 
     def prompt_snapshots(self, prompt_tokens: int, hint: int, junction: int) -> tuple[int, ...]:
-        """The exact layout's; restoring below the match, also one block before each; on a grid, the cuts at or before them,
-        and the last two."""
+        """The exact layout's, and a block before each when restoring below the match; on a grid, cuts stand for blocks, and
+        the last two are among them."""
         points = set(Layout.prompt_snapshots(self, prompt_tokens, hint, block_floor(junction)))
         if self.native.grid:
             last = self.cut_before(prompt_tokens, prompt_tokens)
             points = {self.cut_before(point + 1, prompt_tokens) for point in points}
             points |= {last, self.cut_before(last, prompt_tokens)}
+            if self.native.restore == "below":
+                points |= {self.cut_before(point, prompt_tokens) for point in points}
         elif self.native.restore == "below":
             points |= {point - BLOCK for point in points}
         return tuple(sorted(point for point in points if point >= BLOCK))
