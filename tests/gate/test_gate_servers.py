@@ -1,25 +1,15 @@
 """Servers that are not ours: what they lack is said, what they break is found, and none of it is taken for equal."""
 
 import json
-import shlex
-import sys
 import tempfile
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from foreign import commands, gate, verdicts, write_battery
 
 from isotherm.core.errors import ConfigError
 from isotherm.gate.plan import ArmOptions
-from isotherm.gate.process import free_port, running_server
-from isotherm.gate.report import GateReport
-from isotherm.gate.request import GateRequest
-from isotherm.gate.run import NOT_DETERMINISTIC, run_gate
-
-FOREIGN = [sys.executable, str(Path(__file__).with_name("foreign_server.py"))]
-TOOL = {"type": "function", "function": {"name": "ask", "parameters": {"type": "object", "properties": {}}}}
+from isotherm.gate.run import NOT_DETERMINISTIC
 
 
 @pytest.fixture(autouse=True)
@@ -29,31 +19,7 @@ def logs_go_to_the_test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(scope="module")
 def battery(tmp_path_factory: pytest.TempPathFactory) -> str:
-    cases: list[dict[str, Any]] = []
-    for name, question in [("one", "why"), ("two", "how"), ("three", "when"), ("four", "who")]:
-        messages = [{"role": "system", "content": "s" * 150}, {"role": "user", "content": question * 20}]
-        follow_ups = [[{"name": "ask", "content": f"result of {name}"}]] if name in ("one", "two") else []
-        cases.append({"id": name, "messages": messages, "tools": [TOOL], "follow_ups": follow_ups})
-    path = tmp_path_factory.mktemp("battery") / "small.jsonl"
-    path.write_text("\n".join(map(json.dumps, cases)))
-    return str(path)
-
-
-def commands(*options: str, off: tuple[str, ...] = (), on: tuple[str, ...] = ()) -> ArmOptions:
-    def command(*more: str) -> str:
-        return shlex.join([*FOREIGN, "--port", "{port}", *options, *more])
-
-    return ArmOptions(
-        off_cmd=command("--no-enable-prefix-caching", *off), on_cmd=command("--enable-prefix-caching", *on)
-    )
-
-
-def gate(battery: str, arms: ArmOptions, **settings: Any) -> GateReport:
-    return run_gate(GateRequest(arms=arms, battery=battery, **settings).config())
-
-
-def verdicts(report: GateReport) -> dict[str, str]:
-    return {result.arm.name: result.verdict for result in report.arms}
+    return write_battery(tmp_path_factory.mktemp("battery"))
 
 
 def test_two_commands_are_started_fresh_for_every_arm_and_what_cannot_be_checked_is_said(battery: str) -> None:
@@ -190,62 +156,6 @@ def test_fields_and_headers_of_the_user_are_in_every_request(battery: str) -> No
     assert report.exit_code == 0
     keyed = gate(battery, commands("--api-key", "k"), extra_headers=("Authorization: Bearer k",))
     assert keyed.exit_code == 0
-
-
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    off, on = free_port(), free_port()
-    flags = ("--no-enable-prefix-caching", "--enable-prefix-caching")
-    start = [[*FOREIGN, "--port", str(port), flag] for port, flag in zip((off, on), flags, strict=True)]
-    with (
-        running_server(start[0], off, tmp_path / "off", 20.0) as off_url,
-        running_server(start[1], on, tmp_path / "on", 20.0) as on_url,
-    ):
-        yield off_url, on_url
-
-
-def test_two_urls_are_asked_as_they_are_and_said_not_to_be_fresh(battery: str, running: tuple[str, str]) -> None:
-    off, on = running
-    report = gate(battery, ArmOptions(off=off + "/v1/", on=on, repeat=2))
-    assert verdicts(report) == {"off": "pass", "off again": "pass", "on": "pass"}
-    assert report.arms[1].arm.setting == "control, asked again"
-    assert sum("was up before" in line for line in report.not_compared) == 3
-    assert len(report.arms[0].responses) == 6 and len(report.arms[2].responses) == 12
-
-
-def test_a_command_is_not_started_where_something_answers_already(battery: str, running: tuple[str, str]) -> None:
-    _, on = running
-    command = shlex.join([*FOREIGN, "--port", on.rpartition(":")[2]])
-    report = gate(battery, ArmOptions(off_cmd=command, on_cmd=command + " --enable-prefix-caching"))
-    assert report.exit_code == 2 and "something answers at" in str(report.arms[0].error)
-
-
-def test_a_command_with_a_port_of_its_own_is_found_and_ended_before_the_next_starts(battery: str) -> None:
-    port = str(free_port())
-    command = shlex.join([*FOREIGN, f"--port={port}"])
-    start = time.perf_counter()
-    report = gate(battery, ArmOptions(off_cmd=command + " --no-enable-prefix-caching", on_cmd=command))
-    assert report.exit_code == 0, [result.error for result in report.arms]
-    assert time.perf_counter() - start < 30
-
-
-def test_a_batching_fault_is_charged_to_the_twin_and_not_to_the_cache(battery: str) -> None:
-    arms = commands("--fault", "bit", "--where", "company")
-    report = gate(battery, ArmOptions(off_cmd=arms.off_cmd, on_cmd=arms.on_cmd, concurrency=4))
-    assert verdicts(report) == {
-        "off": "pass",
-        "off again": "pass",
-        "on": "pass",
-        "off-4": "differs",
-        "on-4": "twin differs",
-    }
-    assert report.exit_code == 1 and report.arms[-1].exit_code == 0
-
-
-def test_a_caching_fault_is_charged_to_the_arm_although_it_runs_beside_a_twin(battery: str) -> None:
-    arms = commands("--fault", "bit")
-    report = gate(battery, ArmOptions(off_cmd=arms.off_cmd, on_cmd=arms.on_cmd, concurrency=4))
-    assert verdicts(report) | {"off": "pass", "off-4": "pass", "on-4": "differs"} == verdicts(report)
 
 
 def test_options_that_do_not_go_together_are_refused_by_name(battery: str) -> None:
