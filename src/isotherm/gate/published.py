@@ -53,6 +53,7 @@ PUBLISHED = (
         caching=True,
         concurrency=4,
         against="grid-off",
+        hits=False,
         may_differ=True,
     ),
     Arm("exact-off", "exact, caching off", OFF_FLAGS, against="exact-off", may_differ=True),
