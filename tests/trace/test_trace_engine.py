@@ -9,7 +9,9 @@ from isotherm.core.config import EngineConfig
 from isotherm.core.errors import ConfigError
 from isotherm.core.sampling import SamplingParams
 from isotherm.trace.comparison import DIFFERENT, compare
+from isotherm.trace.describe import comparison_lines
 from isotherm.trace.first import first_difference
+from isotherm.trace.maker import maker_of
 from isotherm.trace.record import Phase
 from isotherm.trace.values import values_of
 
@@ -149,6 +151,13 @@ def test_a_block_that_only_the_cache_gave_is_the_cause(checkpoints, tmp_path) ->
     assert (first.kind, first.layer, first.start, first.end, first.position) == ("block", 3, 64, 128, 192)
     assert (first.a.how, first.b.how, first.b.cached) == ("prefill", "restored", 192)
     assert not (comparison.rows[:-1, :192] == DIFFERENT).any()
+    maker = maker_of(first, comparison.b, traces(tmp_path / "warm"))
+    assert maker is not None
+    assert (maker.name, maker.origin.how, maker.origin.number) == ("000000-first.trace", "prefill", 1)
+    assert maker_of(first, comparison.a, traces(tmp_path / "cold")) is None
+    assert maker_of(first, comparison.b, traces(tmp_path / "cold")) is None
+    text = "\n".join(comparison_lines(comparison, (), traces(tmp_path / "warm")))
+    assert "which 000000-first.trace had computed: pass 1, prefill of positions 0..199" in text
 
 
 def test_an_engine_that_is_started_again_writes_beside_what_is_there(checkpoint, tmp_path) -> None:

@@ -1,7 +1,7 @@
 """The hash is a function of the bytes, and of their order."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -14,11 +14,13 @@ def hashed(rows: np.ndarray) -> list[int]:
     return RowHash()(rows).tolist()
 
 
+@settings(deadline=None)
 @given(ROWS)
 def test_equal_bytes_have_equal_hashes_alone_and_among_others(rows) -> None:
     assert hashed(rows) == [hashed(row[None].copy())[0] for row in rows]
 
 
+@settings(deadline=None)
 @given(ROWS, st.data())
 def test_any_flipped_bit_changes_the_hash(rows, data) -> None:
     row = data.draw(st.integers(0, rows.shape[0] - 1))
@@ -30,6 +32,7 @@ def test_any_flipped_bit_changes_the_hash(rows, data) -> None:
     assert before[:row] + before[row + 1 :] == after[:row] + after[row + 1 :]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**16 - 1), min_size=2, max_size=64), st.randoms())
 def test_a_permutation_of_the_elements_has_another_hash(values, rng) -> None:
     mixed = list(values)

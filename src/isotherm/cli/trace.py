@@ -48,35 +48,43 @@ def diff(
 ) -> None:
     """Name the first value that differs. Exit code 0 equal, 1 different, 2 when something could not be compared."""
     from isotherm.trace.export import to_record
-    from isotherm.trace.page import page
     from isotherm.trace.pairs import pair_up
 
-    pairs = pair_up(a, b)
-    several = a.is_dir()
-    comparisons, shown, failed = [], None, bool(pairs.only_a or pairs.only_b)
+    pairs, comparisons, failed = pair_up(a, b), [], False
     for comparison in _compared(pairs, any_build, prefix):
         if isinstance(comparison, TraceError):
             typer.secho(str(comparison), fg=typer.colors.RED, err=True)
             failed = True
-            continue
-        comparisons.append(comparison)
-        if several:
-            typer.echo(_line(comparison))
-        if shown is None or (shown.equal and not comparison.equal):
-            shown = comparison
-    for side, names in (("A", pairs.only_a), ("B", pairs.only_b)):
-        for name in names:
-            typer.echo(f"only in {side}  {name}")
-    if shown is not None:
-        _print(shown, several)
-        if html:
-            Path(html).write_text(page(shown), encoding="utf-8")
+        else:
+            comparisons.append(comparison)
+            if a.is_dir():
+                typer.echo(_line(comparison))
+    _tell(pairs, comparisons, html, several=a.is_dir())
     if json_file:
         record: dict[str, Any] = {"comparisons": [to_record(item) for item in comparisons]}
         record |= {"only_a": list(pairs.only_a), "only_b": list(pairs.only_b)}
         Path(json_file).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    different = any(not item.equal for item in comparisons)
-    raise typer.Exit(1 if different else 2 if failed else 0)
+    incomplete = failed or bool(pairs.only_a or pairs.only_b)
+    raise typer.Exit(1 if not all(item.equal for item in comparisons) else 2 if incomplete else 0)
+
+
+def _tell(pairs: "Pairs", comparisons: "list[Comparison]", html: str | None, *, several: bool) -> None:
+    """Those without a counterpart, then the first pair that differs, or else the first."""
+    from isotherm.trace.describe import comparison_lines
+    from isotherm.trace.page import page
+    from isotherm.trace.printable import printable
+
+    for side, names in (("A", pairs.only_a), ("B", pairs.only_b)):
+        for name in names:
+            typer.echo(f"only in {side}  {printable(name)}")
+    shown = min(comparisons, key=lambda item: item.equal, default=None)
+    if shown is None:
+        return
+    text = "\n".join(comparison_lines(shown, pairs.all_a, pairs.all_b))
+    if not several or not shown.equal:
+        typer.echo("\n" * several + text)
+    if html:
+        Path(html).write_text(page(shown, text), encoding="utf-8")
 
 
 def _compared(pairs: "Pairs", any_build: bool, prefix: bool) -> "Iterator[Comparison | TraceError]":
@@ -90,20 +98,10 @@ def _compared(pairs: "Pairs", any_build: bool, prefix: bool) -> "Iterator[Compar
 
 
 def _line(comparison: "Comparison") -> str:
-    from isotherm.trace.describe import place, printable
+    from isotherm.trace.describe import place
     from isotherm.trace.first import first_difference
+    from isotherm.trace.printable import printable
 
     first = first_difference(comparison)
     verdict = "equal" if first is None else f"different, first at {place(first, comparison.layers)}"
     return f"{printable(comparison.a.trace.name)}  {printable(comparison.b.trace.name)}  {verdict}"
-
-
-def _print(comparison: "Comparison", several: bool) -> None:
-    from isotherm.trace.describe import comparison_lines
-
-    if several and comparison.equal:
-        return
-    if several:
-        typer.echo("")
-    for line in comparison_lines(comparison):
-        typer.echo(line)

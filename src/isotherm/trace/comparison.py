@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.core.errors import TraceError
+from isotherm.trace.printable import printable
 from isotherm.trace.reader import Trace
 from isotherm.trace.record import Ints
 from isotherm.trace.values import Kept, Values, block_end, values_of
@@ -82,7 +83,7 @@ def compare(a: Trace, b: Trace, *, any_build: bool = False, prefix: bool = False
     _check_comparable(a, b, any_build, prefix)
     tokens = _common(a.tokens, b.tokens)
     if not tokens:
-        raise TraceError(f"{a.name} and {b.name} cannot be compared: their first tokens differ")
+        raise TraceError(f"{printable(a.name)} and {printable(b.name)} cannot be compared: their first tokens differ")
     mine, theirs = values_of(a), values_of(b)
     both = (mine.rows[:, :tokens], theirs.rows[:, :tokens], mine.known[:, :tokens], theirs.known[:, :tokens])
     positions = {at for at in (*mine.states, *theirs.states) if at <= tokens}
@@ -98,14 +99,14 @@ def compare(a: Trace, b: Trace, *, any_build: bool = False, prefix: bool = False
 
 
 def _check_comparable(a: Trace, b: Trace, any_build: bool, prefix: bool) -> None:
-    names = f"{a.name} and {b.name} cannot be compared"
+    names = f"{printable(a.name)} and {printable(b.name)} cannot be compared"
     for what in ("layers", "states", "blocks"):
         if getattr(a.header, what) != getattr(b.header, what):
             raise TraceError(f"{names}: they are of different models ({what})")
     if not any_build and a.header.build != b.header.build:
         keys = {key for key in a.header.build | b.header.build if a.header.build.get(key) != b.header.build.get(key)}
         raise TraceError(
-            f"{names}: their builds differ in {', '.join(sorted(keys - {'id'}))} (--any-build compares them)"
+            f"{names}: their builds differ in {printable(', '.join(sorted(keys - {'id'})))} (--any-build compares them)"
         )
     if not prefix and a.header.prompt != b.header.prompt:
         raise TraceError(f"{names}: their prompts differ (--prefix compares the tokens that both begin with)")

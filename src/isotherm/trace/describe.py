@@ -1,12 +1,14 @@
 """A trace, and a comparison of two, as lines of text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from isotherm.core.constants import BLOCK
 from isotherm.trace.comparison import ABSENT, DIFFERENT, EQUAL, ONLY_A, ONLY_B, Comparison
 from isotherm.trace.first import Difference, unexplained
+from isotherm.trace.maker import maker_of
+from isotherm.trace.printable import printable
 from isotherm.trace.reader import Trace
 from isotherm.trace.record import Phase
 from isotherm.trace.values import Values, values_of
@@ -17,14 +19,24 @@ AROUND_POSITIONS, AROUND_LAYERS = 4, 3
 MOST_OTHERS = 4
 
 
-def comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """The verdict, what was compared, and, when something differs, the first place with its neighbourhood."""
+def comparison_lines(
+    comparison: Comparison, beside_a: Sequence[Trace] = (), beside_b: Sequence[Trace] = ()
+) -> Iterator[str]:
+    """The verdict, what was compared, and, when something differs, the first place with its neighbourhood.
+
+    beside_a, beside_b: traces of the same runs, in which what the cache gave may have been computed.
+    """
     found = unexplained(comparison)
     first = found[0] if found else None
     yield "equal" if first is None else f"different, first at {place(first, comparison.layers)}"
     if first is not None:
-        yield f"  A  {first.a}"
-        yield f"  B  {first.b}"
+        for side, origin, values, beside in (
+            ("A", first.a, comparison.a, beside_a),
+            ("B", first.b, comparison.b, beside_b),
+        ):
+            yield f"  {side}  {origin}"
+            if maker := maker_of(first, values, beside):
+                yield f"     which {printable(maker.name)} had computed: {maker.origin}"
         yield "  What it is computed from is equal in both, as far as both have it."
     if len(found) > 1:
         yield "  Also not explained by anything before it:"
@@ -119,8 +131,3 @@ def _passes(trace: Trace) -> str:
     parts = [f"{count} {phase.name.lower()}" for phase, count in counts.items() if count]
     cuts = [f"{item.start}..{item.end - 1}" for item in trace.computed if item.phase != Phase.DECODE]
     return f"{', '.join(parts) or 'none'}" + (f" (cut at {' '.join(cuts)})" if cuts else "")
-
-
-def printable(text: str) -> str:
-    """Text from a file, with nothing in it that a terminal would obey."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

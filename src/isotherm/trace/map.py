@@ -9,8 +9,8 @@ import numpy as np
 
 from isotherm.core.constants import BLOCK
 from isotherm.trace.comparison import ABSENT, DIFFERENT, EQUAL, Comparison, Status
-from isotherm.trace.describe import printable
 from isotherm.trace.first import Difference
+from isotherm.trace.printable import printable
 from isotherm.trace.spans import spans
 from isotherm.trace.values import block_end
 

@@ -3,7 +3,7 @@
 from html import escape
 
 from isotherm.trace.comparison import Comparison
-from isotherm.trace.describe import comparison_lines, place
+from isotherm.trace.describe import place
 from isotherm.trace.first import first_difference
 from isotherm.trace.map import draw
 
@@ -42,12 +42,11 @@ LEGEND = {
 }
 
 
-def page(comparison: Comparison) -> str:
-    """The whole page. Everything that comes from a file is escaped."""
+def page(comparison: Comparison, text: str) -> str:
+    """The whole page, `text` below the picture. Everything that comes from a file is escaped."""
     first = first_difference(comparison)
     verdict = "Equal" if first is None else f"Different, first at {place(first, comparison.layers)}"
     legend = "".join(f'<span><i class="{name}"></i>{text}</span>' for name, text in LEGEND.items())
-    text = "\n".join(comparison_lines(comparison))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>isotherm trace diff</title><style>{STYLE}</style></head>

@@ -11,11 +11,13 @@ from isotherm.trace.reader import Trace, read_trace
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """matched: in A's order. only_a, only_b: names of those without a counterpart."""
+    """matched: in A's order. only_a, only_b: names of those without a counterpart. all_a, all_b: every trace there is."""
 
     matched: tuple[tuple[Trace, Trace], ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
+    all_a: tuple[Trace, ...] = ()
+    all_b: tuple[Trace, ...] = ()
 
 
 def pair_up(a: Path, b: Path) -> Pairs:
@@ -35,6 +37,8 @@ def pair_up(a: Path, b: Path) -> Pairs:
         matched,
         tuple(trace.name for i, trace in enumerate(mine) if i not in partners),
         tuple(trace.name for j, trace in enumerate(theirs) if j not in taken),
+        tuple(mine),
+        tuple(theirs),
     )
 
 
