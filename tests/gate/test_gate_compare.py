@@ -70,3 +70,16 @@ def test_float32_bits_tell_neighbours_and_zeros_apart() -> None:
     assert float32_bits(-0.1) != float32_bits(-0.10000000894069672)
     assert float32_bits(0.0) != float32_bits(-0.0)
     assert float32_bits(-9999.0) != float32_bits(float("-inf"))
+
+
+def test_the_order_of_equally_likely_tokens_and_where_they_are_cut_off_is_no_difference() -> None:
+    high, tied, low = float32_bits(-1.0), float32_bits(-2.0), float32_bits(-3.0)
+
+    def top(*entries: tuple[str, int]) -> Answer:
+        return with_score(1, replace(SCORES[1], top=entries))
+
+    listed = top(("a", high), ("b", tied), ("c", tied), ("d", low))
+    assert compare(listed, top(("a", high), ("c", tied), ("b", tied), ("d", low))).verdict == "equal"
+    assert compare(listed, top(("a", high), ("b", tied), ("c", tied), ("e", low))).verdict == "equal"
+    assert compare(listed, top(("a", high), ("b", tied), ("e", tied), ("d", low))).verdict == "bits differ"
+    assert compare(listed, top(("a", high), ("b", tied), ("c", low), ("d", low))).verdict == "bits differ"

@@ -161,8 +161,13 @@ def score_difference(expected: TokenScore, actual: TokenScore, place: int, by_na
 
 
 def _entries(score: TokenScore) -> list[tuple[str, int]]:
-    """The chosen token first, then the likeliest ones."""
-    return [(score.token, score.bits), *score.top]
+    """The chosen token first, then the likeliest ones, with equally likely ones in the order of their texts.
+
+    A server may list equals in any order, and cut the list between equals: the last ones' texts are left out.
+    """
+    ordered = sorted(score.top, key=lambda entry: (-float32_value(entry[1]), entry[0]))
+    last = ordered[-1][1] if ordered else None
+    return [(score.token, score.bits), *((token if bits != last else "", bits) for token, bits in ordered)]
 
 
 def _key(entries: list[tuple[str, int]], index: int, by_name: bool) -> tuple[str, int] | int | None:
@@ -176,7 +181,8 @@ def _show(entries: list[tuple[str, int]], index: int) -> str:
     if index >= len(entries):
         return f"{who} none"
     token, bits = entries[index]
-    return f"{who} {token!r} {float32_value(bits):.9g} ({bits:08x})"
+    named = f"{who} {token!r}" if token else who
+    return f"{named} {float32_value(bits):.9g} ({bits:08x})"
 
 
 def tokens_near(answer: Answer, place: int) -> str:
