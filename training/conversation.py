@@ -17,7 +17,7 @@ def _pool(rng: random.Random) -> tuple[Tool, ...]:
 def agent(rng: random.Random) -> Scene:
     """A conversation with tools."""
     mix = rng.choice(("known", "known", "mixed", "mixed", "synthetic"))
-    tools = make_tools(rng, rng.choice((1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 10, 12)), mix, _pool(rng))
+    tools = make_tools(rng, rng.choice((1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 10, 12, 14)), mix, _pool(rng))
     scene = Scene(rng, tools, [t.schema(rng) for t in tools])
     roll = rng.random()
     if roll < 0.62:

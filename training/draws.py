@@ -45,6 +45,20 @@ def foreign(rng: random.Random) -> str:
     return "".join(c for c in " ".join(words) if c.isalpha() or c == " ").strip() or "né"
 
 
+def emoji(rng: random.Random) -> str:
+    """A pictograph, common or not."""
+    return chr(
+        rng.choice(
+            (
+                rng.randint(0x1F300, 0x1F5FF),
+                rng.randint(0x1F600, 0x1F64F),
+                rng.randint(0x1F680, 0x1F6C5),
+                rng.randint(0x1F90D, 0x1F9FF),
+            )
+        )
+    )
+
+
 def letters(rng: random.Random, count: int, alphabet: str = string.ascii_uppercase) -> str:
     return "".join(rng.choice(alphabet) for _ in range(count))
 
@@ -136,8 +150,8 @@ def sentence(rng: random.Random) -> str:
     )
     if rng.random() < 0.15:
         text += f", {rng.choice(w.VERBS)} the {rng.choice(w.NOUNS)} too"
-    if rng.random() < 0.15:
-        text += " " + rng.choice(w.EMOJI)
+    if rng.random() < 0.2:
+        text += " " + (rng.choice(w.EMOJI) if rng.random() < 0.4 else emoji(rng))
     elif rng.random() < 0.3 and text[-1] not in "?!.":
         text += rng.choice("!.")
     return text

@@ -10,8 +10,9 @@ from training.tool import Param
 from training.values import KINDS
 
 ENDINGS = (
-    "s", "_name", "_code", "Id", "_id", "ing", "er", "ist", "ship", "_value", "_1", "_2", "_text", "_list", "less", "hood", "ness", "able", "ify",
-    "_of_user", "_given", "ment", "Key", "_no", "ation", "let", "like", "_here", "most", "dom", "ure", "age", "ful",
+    "s", "_name", "_code", "Id", "_id", "ing", "er", "ist", "ship", "_value", "_1", "_2",
+    "_text", "_list", "less", "hood", "ness", "able", "ify", "_of_user", "_given", "ment", "Key", "_no",
+    "ation", "let", "like", "_here", "most", "dom", "ure", "age", "ful",
 )  # fmt: skip
 """What may follow a parameter's usual name, so that a name is copied and not guessed from its beginning."""
 ROLES = ("from", "to", "old", "new", "first", "second", "source", "target", "start", "end", "main", "other")

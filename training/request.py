@@ -121,7 +121,7 @@ def make_request(rng: random.Random, tool: Tool, held: bool = False, bare: bool 
 
 def incomplete(rng: random.Random, tool: Tool, held: bool = False) -> tuple[Request, tuple[Param, ...]] | None:
     """A request that lacks required parameters, and those; None when the tool requires nothing."""
-    required = [p for p in tool.params if p.required and p.kind != "boolean"]
+    required = [p for p in tool.params if p.required and p.kind not in ("boolean", "switch")]
     if not required:
         return None
     arguments, said, _ = draw_values(rng, tool)

@@ -38,7 +38,8 @@ ERRORS = (
 
 
 def single(scene: Scene) -> None:
-    request = make_request(scene.rng, scene.rng.choice(scene.tools), scene.held)
+    noise = scene.rng.choice((0.3, 0.3, 0.8))
+    request = make_request(scene.rng, scene.rng.choice(scene.tools), scene.held, noise=noise)
     scene.user(request.text)
     results = finish(scene, [request])
     if scene.rng.random() < 0.25:
@@ -228,6 +229,6 @@ def fact(scene: Scene) -> None:
 
 
 TURNS = (
-    (single, 48), (parallel, 20), (chain, 5), (missing, 13), (failure, 3), (unavailable, 4), (talk, 6), (fact, 8)
+    (single, 55), (parallel, 20), (chain, 5), (missing, 9), (failure, 3), (unavailable, 1.5), (talk, 6), (fact, 7)
 )  # fmt: skip
 """What may happen in a turn, and how often."""

@@ -121,10 +121,11 @@ def _enum(*options: str) -> dict[str, Any]:
 
 
 def _address(rng: random.Random) -> Said:
+    number = f"{rng.randint(1, 240)}{rng.choice(('', '', '', '', 'a', 'B'))}"
     value = {
-        "street": f"{rng.randint(1, 240)} {rng.choice(w.NOUNS).capitalize()} Street",
-        "city": rng.choice(w.CITIES),
-        "postcode": digits(rng, 5),
+        "street": f"{number} {rng.choice(w.NOUNS).capitalize()} {rng.choice(('Street', 'Street', 'Road', 'Lane', 'Square', 'Avenue'))}",
+        "city": invented(rng) if rng.random() < 0.3 else rng.choice(w.CITIES),
+        "postcode": rng.choice((digits(rng, 5), digits(rng, 4), digits(rng, 6), f"{letters(rng, 2)}{digits(rng, 3)}")),
     }
     return f"{value['street']}, {value['city']}, {value['postcode']}", value
 
