@@ -118,3 +118,23 @@ def test_random_requests_find_all_their_keys_and_values_and_end(native: NativeCo
             return
         rig.step()
     raise AssertionError("it does not come to an end")
+
+
+def test_a_prompt_that_the_cache_holds_already_goes_on_with_its_own_copies() -> None:
+    """The tree's may come from another layout: only a hit may change an answer."""
+    rig = Rig(NativeConfig(restore="never"))
+    rig.run("a", words(300), max_tokens=3)
+    rig.plans.clear()
+    rig.run("b", words(256) + words(100, 1), max_tokens=3)
+    tables = {segment.blocks[:5] for plan in rig.plans for segment in plan.segments}
+    assert len(tables) == 1 and len(rig.plans) == 3
+    assert rig.run("c", words(256) + words(100, 1)).matched_tokens == 320, "what is new of it was published"
+
+
+def test_with_blocks_short_it_takes_the_trees_copies_and_gives_its_own_back() -> None:
+    rig = Rig(NativeConfig(restore="never"), blocks=34)
+    rig.run("a", words(1300))
+    rig.plans.clear()
+    rig.run("b", words(1280) + words(20, 1), max_tokens=2)
+    first, second = (plan.segments[0].blocks for plan in rig.plans)
+    assert first[:20] != second[:20]

@@ -71,8 +71,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What the publisher holds afterwards: the kept copies, in the order given, and the place to go on from."""
+    """What the publisher holds afterwards: the copies that it goes on with, in the order given, and the place to go on from.
+
+    shadowed: the tree's own copies, held too where the publisher goes on with others; none in exact mode.
+    """
 
     place: Place
     blocks: tuple[int, ...]
     slots: tuple[int, ...]
+    shadowed: tuple[int, ...] = ()

@@ -1,14 +1,18 @@
 """A prefix cache that restores where a historical layout says."""
 
-from isotherm.cache import DeclineReason, Hit, Namespace, Place, PrefixCache
+from collections.abc import Iterable
+
+from isotherm.cache import DeclineReason, Hit, Namespace, Place, PrefixCache, Published
 from isotherm.cache.tree import Node
 from isotherm.core.constants import BLOCK, NULL_BLOCK
-from isotherm.core.plan import Replay
+from isotherm.core.plan import Replay, StateWrite
 from isotherm.native.layout import NativeLayout
 
 
 class NativePrefixCache(PrefixCache):
-    """Publishes and evicts as its base does; only what a lookup makes of what it finds is the layout's."""
+    """Evicts as its base does. What a lookup makes of what it finds is the layout's. And whoever publishes what the tree has
+    already goes on with their own copy, since the tree's may have other bits: only a hit may change an answer here.
+    """
 
     def __init__(self, layout: NativeLayout, blocks: int, slots: int, *, enabled: bool = True):
         super().__init__(blocks, slots, enabled=enabled)
@@ -35,6 +39,35 @@ class NativePrefixCache(PrefixCache):
             replay=Replay(node.end, matched, rewrites=not reuses),
             partial=partial,
         )
+
+    def publish(
+        self, place: Place, tokens: tuple[int, ...], blocks: tuple[int, ...], snapshots: Iterable[StateWrite] = ()
+    ) -> Published:
+        """See PrefixCache.publish. The tree's copies are held as well, as long as at least half of all blocks can be had."""
+        slots = {write.position: write.slot for write in snapshots}
+        if not self.enabled or not (blocks or slots):
+            return Published(place, blocks, tuple(slots.values()))
+        node, kept, shadowed = place.node or self._content.tree.root(place.namespace), list(blocks), []
+        for i, block in enumerate(blocks):
+            self._publish_own_snapshot(node, slots)
+            key = tokens[i * BLOCK : (i + 1) * BLOCK]
+            found = self._content.tree.child(node, key)
+            if found is not None and found.block != block and self.blocks.available * 2 >= self.blocks.capacity:
+                self.blocks.retain(found.block)
+                shadowed.append(found.block)
+                node = found
+            else:
+                node = self._publish_block(node, key, block)
+                kept[i] = node.block
+        self._publish_own_snapshot(node, slots)
+        end = Place(place.namespace, node.end, node)
+        return Published(end, tuple(kept), tuple(slots.values()), tuple(shadowed))
+
+    def _publish_own_snapshot(self, node: Node, slots: dict[int, int]) -> None:
+        if node.has_snapshot and node.end in slots:
+            self._content.order.touch(node)
+        else:
+            self._publish_snapshot(node, slots)
 
     def _snapshot(self, path: list[Node], matched: int, tokens: int) -> Node | None:
         """The deepest node from which the layout may go on."""

@@ -63,6 +63,7 @@ def leave(cache: PrefixCache, layout: Layout, sequence: Sequence, publish: bool 
         (sequence.slot,) = _publish(cache, layout, sequence, boundary, (StateWrite(boundary, sequence.slot),))
     _give_back_borrowed(cache, sequence)
     cache.release_blocks(sequence.blocks)
+    cache.release_blocks(sequence.shadowed)
     cache.release_slot(sequence.slot)
     sequence.clear()
 
@@ -96,4 +97,5 @@ def _publish(
     if published.blocks != table[first:last]:
         sequence.blocks = table[:first] + published.blocks + table[last:]
     sequence.place = published.place
+    sequence.shadowed += published.shadowed
     return published.slots

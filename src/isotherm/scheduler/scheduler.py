@@ -154,6 +154,7 @@ class Scheduler:
         written = [write.slot for segment in plan.segments for write in segment.writes] if plan else []
         blocks = [block for sequence in running for block in sequence.blocks]
         blocks += [sequence.borrowed for sequence in running if sequence.borrowed]
+        blocks += [block for sequence in running for block in sequence.shadowed]
         self._cache.check(blocks, [sequence.slot for sequence in running if sequence.slot] + written)
         lanes = [sequence.lane for sequence in running]
         assert len(set(lanes)) == len(lanes) and all(lane >= 0 for lane in lanes), "two sequences share a lane"

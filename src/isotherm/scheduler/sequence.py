@@ -20,6 +20,7 @@ class Sequence:
 
     points: boundaries of its prompt at which a snapshot is wanted. scores: log-probabilities of prompt[1:], gathered so far.
     replay, borrowed: its hit's, None and NULL_BLOCK in exact mode; `borrowed` is held until it has been copied.
+    shadowed: blocks of the tree on the way to `place` that it holds and does not use; none in exact mode.
     """
 
     __slots__ = (
@@ -38,6 +39,7 @@ class Sequence:
         "reported",
         "request",
         "scores",
+        "shadowed",
         "slot",
         "stop",
     )
@@ -64,6 +66,7 @@ class Sequence:
         self.points: tuple[int, ...] = ()
         self.replay: Replay | None = None
         self.borrowed = NULL_BLOCK
+        self.shadowed: tuple[int, ...] = ()
 
     @property
     def prompt_length(self) -> int:
