@@ -1,6 +1,6 @@
 """llama.cpp's server out of the `xllamacpp` wheel, which has no command of its own.
 
-    python llama_serve.py MODEL.gguf --port 8080 [--slots 1] [--context 32768] [--threads 2] [--ubatch 512]
+python llama_serve.py MODEL.gguf --port 8080 [--slots 1] [--context 32768] [--threads 2] [--ubatch 512]
 """
 
 import argparse

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from isotherm.gate.answer import Answer, TokenScore, ToolCall, float32_bits
+from isotherm.gate.capabilities import Capabilities
 from isotherm.gate.compare import compare
 from isotherm.gate.verdict import ResponseVerdict
 
@@ -83,3 +84,10 @@ def test_the_order_of_equally_likely_tokens_and_where_they_are_cut_off_is_no_dif
     assert compare(listed, top(("a", high), ("b", tied), ("c", tied), ("e", low))).verdict == "equal"
     assert compare(listed, top(("a", high), ("b", tied), ("e", tied), ("d", low))).verdict == "bits differ"
     assert compare(listed, top(("a", high), ("b", tied), ("c", low), ("d", low))).verdict == "bits differ"
+
+
+def test_tokens_that_a_server_never_names_are_missed_only_where_the_reference_names_them() -> None:
+    short, capabilities = replace(ANSWER, completion_tokens=5), Capabilities(unnamed=1)
+    assert compare(short, short).verdict == "missing"
+    assert compare(short, short, capabilities).verdict == "equal"
+    assert compare(ANSWER, short, capabilities).verdict == "missing"

@@ -13,7 +13,8 @@ class Capabilities:
     What is absent here is said once a run (`not_compared`) and held against nobody; what is present must be in every response.
     usage: counts of generated tokens. hints: POST /tokenize told where the first user message begins. policy: GET /version told
     the cache's policy, so that hits can be computed. tools: requests with tools are accepted.
-    streaming: it was streamed.
+    streaming: it was streamed. unnamed: responses in which some tokens have neither id nor log-probability, as llama.cpp's
+    that end inside a character.
     """
 
     token_ids: bool = True
@@ -25,6 +26,7 @@ class Capabilities:
     usage: bool = True
     tools: bool = True
     streaming: bool = True
+    unnamed: int = 0
 
     @property
     def not_compared(self) -> tuple[str, ...]:
@@ -44,7 +46,10 @@ class Capabilities:
             ),
             (self.policy, "reach: the server does not say its cache's policy, so hits are shown and not checked"),
         )
-        return tuple(words for present, words in told if not present)
+        unnamed = (
+            f"some tokens of {self.unnamed} responses: the server gives neither their ids nor their log-probabilities"
+        )
+        return (*(words for present, words in told if not present), *([unnamed] if self.unnamed else []))
 
 
 OURS = Capabilities()
@@ -64,4 +69,5 @@ def seen(answers: Sequence[Answer], *, hints: bool, policy: bool, tools: bool, s
         usage=any(answer.completion_tokens for answer in whole),
         tools=tools,
         streaming=streaming,
+        unnamed=sum(bool(answer.token_ids) and len(answer.token_ids) < answer.completion_tokens for answer in whole),
     )

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from isotherm.gate.answer import Answer, TokenScore, ToolCall, float32_value
 from isotherm.gate.capabilities import OURS, Capabilities
+from isotherm.gate.near import AROUND, first_difference, tokens_near
 from isotherm.gate.verdict import TEXT_KINDS, Kind, ResponseVerdict, gravest, repeated_calls
-
-_AROUND = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,11 @@ def missing(answer: Answer, capabilities: Capabilities = OURS, reference: Answer
         yield Difference("missing", "prompt_token_ids", "token ids", "none")
     if capabilities.token_ids and not ids:
         yield Difference("missing", "token_ids", "token ids", "none")
-    if capabilities.token_ids and capabilities.usage and answer.completion_tokens != ids:
+    unnamed = answer.completion_tokens - ids
+    known = capabilities.unnamed and (
+        reference is None or unnamed == reference.completion_tokens - len(reference.token_ids)
+    )
+    if capabilities.token_ids and capabilities.usage and unnamed and not known:
         yield Difference("missing", "token_ids", f"{answer.completion_tokens} by usage", f"{ids} ids")
     if capabilities.logprobs and not _whole_scores(answer, reference):
         wanted = ids if ids or reference is None else len(reference.scores)
@@ -127,7 +130,7 @@ def _ids(reference: Answer, answer: Answer) -> Iterator[Difference]:
     """The first differing ids, of those that both sides have; `missing` reports a side that has none."""
     if reference.prompt_ids and answer.prompt_ids and reference.prompt_ids != answer.prompt_ids:
         place = first_difference(reference.prompt_ids, answer.prompt_ids)
-        near = slice(max(0, place - _AROUND), place + _AROUND + 1)
+        near = slice(max(0, place - AROUND), place + AROUND + 1)
         expected, actual = reference.prompt_ids[near], answer.prompt_ids[near]
         yield Difference("bits", "prompt token ids", str(list(expected)), str(list(actual)), place)
     if reference.token_ids and answer.token_ids and reference.token_ids != answer.token_ids:
@@ -155,7 +158,7 @@ def score_difference(expected: TokenScore, actual: TokenScore, place: int, by_na
     differing = [i for i in numbers if _key(left, i, by_name) != _key(right, i, by_name)]
     if not differing:
         return None
-    few = differing[:_AROUND]
+    few = differing[:AROUND]
     wanted, got = (", ".join(_show(side, i) for i in few) for side in (left, right))
     return Difference("bits", "logprobs", wanted, got, place)
 
@@ -183,16 +186,3 @@ def _show(entries: list[tuple[str, int]], index: int) -> str:
     token, bits = entries[index]
     named = f"{who} {token!r}" if token else who
     return f"{named} {float32_value(bits):.9g} ({bits:08x})"
-
-
-def tokens_near(answer: Answer, place: int) -> str:
-    """The token ids around `place`, with their text where the server gave it."""
-    near = range(max(0, place - _AROUND), min(place + _AROUND + 1, len(answer.token_ids)))
-    texts = [repr(answer.scores[i].token) if i < len(answer.scores) else "" for i in near]
-    return " ".join(f"{answer.token_ids[i]}{text}" for i, text in zip(near, texts, strict=True)) or "(ended)"
-
-
-def first_difference(left: str | tuple[int, ...], right: str | tuple[int, ...]) -> int:
-    """The first index at which two sequences differ; the shorter one's length when one begins the other."""
-    pairs = zip(left, right, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
