@@ -47,7 +47,7 @@ class Capabilities:
             (self.policy, "reach: the server does not say its cache's policy, so hits are shown and not checked"),
         )
         unnamed = (
-            f"some tokens of {self.unnamed} responses: the server gives neither their ids nor their log-probabilities"
+            f"some tokens: in {self.unnamed} of the responses the server gives them neither ids nor log-probabilities"
         )
         return (*(words for present, words in told if not present), *([unnamed] if self.unnamed else []))
 
