@@ -12,8 +12,8 @@ from isotherm.kernels.segments import SegmentView, segment_views
 TILES = (16, 64, 128)
 """Pairs a tile, for segments of few, some and many pairs."""
 
-ENOUGH = 264
-"""With this many programs that walk all splits, cutting tiles by split gains nothing: two for each processor of an H200."""
+WAITING_PAIRS = 3 << 19
+"""Cutting tiles by split is faster as long as the results of so many pairs of splits may wait in memory: 1.5 GiB at D = 256."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,8 @@ def _part(
                 tiles.append((blocks_for(min(last + 1, view.end)) * 64, i, first))
     tiles.sort(reverse=True)  # long ones first
     walked = [(-(-keys // split), segment, first) for keys, segment, first in tiles]
-    if len(walked) * heads >= ENOUGH or all(splits == 1 for splits, _, _ in walked):
+    splits_in_all = sum(splits for splits, _, _ in walked)
+    if splits_in_all * heads * pairs > WAITING_PAIRS or splits_in_all == len(walked):
         return TilePlan(pairs, _table([(s, first, 0, splits) for splits, s, first in walked]), _table([]))
     items, cut = [], []
     for splits, s, first in walked:

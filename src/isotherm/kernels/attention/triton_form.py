@@ -16,21 +16,24 @@ from isotherm.kernels.gpu.batch import DeviceBatch, on_device
 from isotherm.kernels.gpu.launch import OPTIONS, descriptor, interpreted, overlap
 from isotherm.kernels.state import KVShape, KVStore
 
-SPLIT = 1024
+SPLIT = 2048
 """Keys a split. Part of the bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionTile:
-    """What may follow the card and not the bits: warps, stages, and whether scores are computed a block ahead."""
+    """What may follow the card and not the bits: warps, stages, and how keys and values are read."""
 
     warps: int
     stages: int
-    ahead: bool
     descriptor: bool = True
 
 
-TILES = {16: AttentionTile(4, 3, False), 64: AttentionTile(4, 2, False), 128: AttentionTile(8, 2, True)}
+TILES = {16: AttentionTile(4, 2), 64: AttentionTile(4, 2), 128: AttentionTile(8, 2)}
+FEW = {**TILES, 16: AttentionTile(4, 3)}
+"""Where there are fewer programs than two for each of 132 processors, more blocks in flight pay."""
+
+_TWO_EACH = 264
 
 
 def kv_store(dtype: torch.dtype, shape: KVShape, blocks: int, device: torch.device) -> KVStore:
@@ -70,7 +73,7 @@ def attention(
     store: KVStore,
     scale: float,
     split: int = SPLIT,
-    tiles: dict[int, AttentionTile] = TILES,
+    tiles: dict[int, AttentionTile] | None = None,
 ) -> Tensor:
     """See isotherm.kernels.api.Kernels.attention. `tiles` changes no bit; `split` does."""
     shape, on = store.shape, on_device(batch, q.device)
@@ -79,7 +82,8 @@ def attention(
         raise ValueError(f"q: {q.shape[1]} columns do not share {shape.heads} heads of {shape.dim}")
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     for part in _plan(on, shape.heads, group, split).parts:
-        _part(on, part, q, store, scale * math.log2(math.e), group, split, tiles[part.pairs], out)
+        chosen = tiles or (FEW if part.items.shape[0] * shape.heads < _TWO_EACH else TILES)
+        _part(on, part, q, store, scale * math.log2(math.e), group, split, chosen[part.pairs], out)
     return out
 
 
@@ -124,7 +128,6 @@ def _part(
         SPLIT=split,
         ALONE=alone,
         DESCRIPTOR=described,
-        AHEAD=tile.ahead,
         num_warps=tile.warps,
         num_stages=tile.stages,
         **overlap(),

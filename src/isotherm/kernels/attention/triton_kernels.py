@@ -1,6 +1,6 @@
 """Paged attention on the GPU. A tile is BM consecutive (row, query head) pairs of a segment that read one key-value head.
 
-The law is in the package's docstring: `weigh` is one block of 64 keys, `merge` joins two splits; prefill, verify and decode run
+The law is in the package's docstring: `weigh` and `gather` are one block of 64 keys, `merge` joins two splits; prefill, verify and decode run
 these same functions, whether one program walks all splits of a tile or each split has its own.
 """
 
@@ -12,8 +12,8 @@ BLOCK = tl.constexpr(64)
 
 
 @triton.jit
-def weigh(s, m, l, first, t, scale, MASK: tl.constexpr):
-    """Raw scores of the 64 keys from position `first` on -> m, l with them, their weights p, and how much acc fades.
+def weigh(s, m, first, t, scale, MASK: tl.constexpr):
+    """Raw scores of the 64 keys from position `first` on -> m with them, their weights p, and how much l and acc fade.
 
     With MASK, keys beyond a row's position t count nothing.
     """
@@ -23,7 +23,15 @@ def weigh(s, m, l, first, t, scale, MASK: tl.constexpr):
     shift = tl.where(largest == float("-inf"), 0.0, largest)
     fade = tl.exp2(m - shift)
     p = tl.exp2(tl.fma(s, tl.zeros_like(s) + scale, tl.zeros_like(s) - shift[:, None]))
-    return largest, l * fade + tl.sum(p, 1), p, fade
+    return largest, p, fade[:, None]
+
+
+@triton.jit
+def gather(p, b_v, fade, l, acc):
+    """Adds 64 keys to l [rows, 16] and acc. l is a product with ones, 16 equal columns: its order of terms is a dot's, by key,
+    where a sum over a tile's row would follow the tile's layout."""
+    ones = tl.full((BLOCK, 16), 1.0, b_v.dtype)
+    return tl.dot(p, ones, acc=l * fade), tl.dot(p, b_v, acc=acc * fade)
 
 
 @triton.jit
@@ -48,43 +56,19 @@ def merge(m_a, l_a, acc_a, m_b, l_b, acc_b):
 
 @triton.jit
 def walk(
-    b_q, k, v, table, head, m, l, acc, first, end, t, scale,
-    HEADS: tl.constexpr, D: tl.constexpr, DESCRIPTOR: tl.constexpr, AHEAD: tl.constexpr,
+    b_q, k, v, table, head, m, l, acc, first, end, scale,
+    HEADS: tl.constexpr, D: tl.constexpr, DESCRIPTOR: tl.constexpr,
 ):  # fmt: skip
-    """Whole blocks from `first` to `end` that every row of the tile sees. Block ids are read a turn before they are used.
-
-    AHEAD computes the scores of the next block while this one is weighed: the same operations on the same values.
-    """
+    """Whole blocks from `first` to `end` that every row of the tile sees. Block ids are read a turn before they are used."""
     table += first // BLOCK
     count = (end - first) // BLOCK
-    if AHEAD:
-        if count > 0:
-            s, p16 = tl.full((b_q.shape[0], BLOCK), float("-inf"), tl.float32), tl.zeros((b_q.shape[0], BLOCK), b_q.dtype)
-            after = tl.load(table)
-            here, before = after, after
-            for i in range(-1, count - 1):  # the first turn weighs nothing
-                b_k = page(k, after, head, HEADS, D, DESCRIPTOR)
-                b_v = page(v, before, head, HEADS, D, DESCRIPTOR)
-                before, here = here, after
-                after = tl.load(table + tl.minimum(i + 2, count - 1))
-                acc = tl.dot(p16, b_v, acc=acc)
-                s_next = tl.dot(b_q, tl.trans(b_k))
-                m, l, p, fade = weigh(s, m, l, 0, t, scale, False)
-                p16 = p.to(b_q.dtype)
-                acc = acc * fade[:, None]
-                s = s_next
-            acc = tl.dot(p16, page(v, before, head, HEADS, D, DESCRIPTOR), acc=acc)
-            m, l, p, fade = weigh(s, m, l, 0, t, scale, False)
-            b_v = page(v, here, head, HEADS, D, DESCRIPTOR)
-            acc = tl.dot(p.to(b_q.dtype), b_v, acc=acc * fade[:, None])
-    else:
-        block = tl.load(table, mask=count > 0, other=0)
-        for i in range(0, count):
-            b_k = page(k, block, head, HEADS, D, DESCRIPTOR)
-            b_v = page(v, block, head, HEADS, D, DESCRIPTOR)
-            block = tl.load(table + tl.minimum(i + 1, count - 1))
-            m, l, p, fade = weigh(tl.dot(b_q, tl.trans(b_k)), m, l, 0, t, scale, False)
-            acc = tl.dot(p.to(b_q.dtype), b_v, acc=acc * fade[:, None])
+    block = tl.load(table, mask=count > 0, other=0)
+    for i in range(0, count):
+        b_k = page(k, block, head, HEADS, D, DESCRIPTOR)
+        b_v = page(v, block, head, HEADS, D, DESCRIPTOR)
+        block = tl.load(table + tl.minimum(i + 1, count - 1))
+        m, p, fade = weigh(tl.dot(b_q, tl.trans(b_k)), m, 0, m, scale, False)
+        l, acc = gather(p.to(b_q.dtype), b_v, fade, l, acc)
     return m, l, acc
 
 
@@ -99,8 +83,8 @@ def walk_edge(
         b_k = page(k, block, head, HEADS, D, DESCRIPTOR)
         b_v = page(v, block, head, HEADS, D, DESCRIPTOR)
         b_v = tl.where((n + tl.arange(0, BLOCK) < end)[:, None], b_v, 0.0)
-        m, l, p, fade = weigh(tl.dot(b_q, tl.trans(b_k)), m, l, n, t, scale, True)
-        acc = tl.dot(p.to(b_q.dtype), b_v, acc=acc * fade[:, None])
+        m, p, fade = weigh(tl.dot(b_q, tl.trans(b_k)), m, n, t, scale, True)
+        l, acc = gather(p.to(b_q.dtype), b_v, fade, l, acc)
     return m, l, acc
 
 
@@ -127,7 +111,6 @@ def attend(
     SPLIT: tl.constexpr,
     ALONE: tl.constexpr,
     DESCRIPTOR: tl.constexpr,
-    AHEAD: tl.constexpr,
     OVERLAP: tl.constexpr,
 ):
     """items [W, 4]: segment, first pair, first split, end split. ALONE: one split, whose m, l, acc go to part_*[item, head].
@@ -138,6 +121,7 @@ def attend(
     item, head = tl.program_id(0), tl.program_id(1)
     if OVERLAP:
         gdc_wait()
+        gdc_launch_dependents()
     segment, pair0 = tl.load(items + item * 4), tl.load(items + item * 4 + 1)
     split0, split1 = tl.load(items + item * 4 + 2), tl.load(items + item * 4 + 3)
     row0, start = tl.load(row_offsets + segment), tl.load(starts + segment)
@@ -153,31 +137,38 @@ def attend(
     full = tl.maximum(first, tl.minimum(end, start + pair0 // GROUP + 1) // BLOCK * BLOCK)
     p_row = (item.to(tl.int64) * HEADS + head) * BM + i
     p_acc = p_row[:, None] * D + d[None, :]
-    place = (row0 + row).to(tl.int64)[:, None] * (HEADS * GROUP * D) + ((head * GROUP + member) * D)[:, None] + d[None, :]
-    nothing, zero, zeros = tl.full((BM,), float("-inf"), tl.float32), tl.zeros((BM,), tl.float32), tl.zeros((BM, D), tl.float32)
+    place = (
+        (row0 + row).to(tl.int64)[:, None] * (HEADS * GROUP * D) + ((head * GROUP + member) * D)[:, None] + d[None, :]
+    )
+    nothing, zero, zeros = (
+        tl.full((BM,), float("-inf"), tl.float32),
+        tl.zeros((BM, 16), tl.float32),
+        tl.zeros((BM, D), tl.float32),
+    )
     if ALONE:
-        m, l, acc = walk(b_q, k, v, table, head, nothing, zero, zeros, first, full, t, scale, HEADS, D, DESCRIPTOR, AHEAD)
+        m, l, acc = walk(b_q, k, v, table, head, nothing, zero, zeros, first, full, scale, HEADS, D, DESCRIPTOR)
         m, l, acc = walk_edge(b_q, k, v, table, head, m, l, acc, full, end, t, scale, HEADS, D, DESCRIPTOR)
         tl.store(part_m + p_row, m)
-        tl.store(part_l + p_row, l)
+        tl.store(part_l + p_row, tl.max(l, 1))
         tl.store(part_acc + p_acc, acc, mask=live[:, None])
     else:
         for at in tl.range(first, end, SPLIT, num_stages=1):
             to = tl.minimum(at + SPLIT, end)
             edge = tl.maximum(at, tl.minimum(full, to))
-            m, l, acc = walk(b_q, k, v, table, head, nothing, zero, zeros, at, edge, t, scale, HEADS, D, DESCRIPTOR, AHEAD)
+            m, l, acc = walk(b_q, k, v, table, head, nothing, zero, zeros, at, edge, scale, HEADS, D, DESCRIPTOR)
             m, l, acc = walk_edge(b_q, k, v, table, head, m, l, acc, edge, to, t, scale, HEADS, D, DESCRIPTOR)
+            total = tl.max(l, 1)
             if at > 0:
-                m, l, acc = merge(tl.load(part_m + p_row), tl.load(part_l + p_row), tl.load(part_acc + p_acc), m, l, acc)
+                m, total, acc = merge(
+                    tl.load(part_m + p_row), tl.load(part_l + p_row), tl.load(part_acc + p_acc), m, total, acc
+                )
             if to < end:
                 tl.store(part_m + p_row, m)
-                tl.store(part_l + p_row, l)
+                tl.store(part_l + p_row, total)
                 tl.store(part_acc + p_acc, acc)
                 tl.debug_barrier()
             else:
-                tl.store(out + place, (acc / l[:, None]).to(out.dtype.element_ty), mask=live[:, None])
-    if OVERLAP:
-        gdc_launch_dependents()
+                tl.store(out + place, (acc / total[:, None]).to(out.dtype.element_ty), mask=live[:, None])
 
 
 @triton.jit
@@ -199,6 +190,7 @@ def combine(
     tile, head, column = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     if OVERLAP:
         gdc_wait()
+        gdc_launch_dependents()
     segment, pair0 = tl.load(tiles + tile * 4), tl.load(tiles + tile * 4 + 1)
     item, end = tl.load(tiles + tile * 4 + 2), tl.load(tiles + tile * 4 + 3)
     i, d = tl.arange(0, BM), column * BD + tl.arange(0, BD)
@@ -212,9 +204,9 @@ def combine(
         p_row += HEADS * BM
         b_acc = tl.load(part_acc + p_row[:, None] * D + d[None, :], mask=live, other=0.0)
         m, l, acc = merge(m, l, acc, tl.load(part_m + p_row), tl.load(part_l + p_row), b_acc)
-    if OVERLAP:
-        gdc_launch_dependents()
-    place = (row0 + row).to(tl.int64)[:, None] * (HEADS * GROUP * D) + ((head * GROUP + member) * D)[:, None] + d[None, :]
+    place = (
+        (row0 + row).to(tl.int64)[:, None] * (HEADS * GROUP * D) + ((head * GROUP + member) * D)[:, None] + d[None, :]
+    )
     tl.store(out + place, (acc / l[:, None]).to(out.dtype.element_ty), mask=live)
 
 

@@ -10,7 +10,7 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.segments import SegmentView, segment_views
 
 LONE_ROWS = 16
-"""A segment of at most this many rows, all inside one chunk that it does not complete, is computed row by row."""
+"""A segment of at most this many rows, all inside one chunk, is computed row by row."""
 
 _NOTHING = -1
 
@@ -25,6 +25,7 @@ class DeltaPlan:
     tiles: [T, 8] segment, batch row of the chunk's first position (negative where it came in earlier passes), first new row, end
     row, lane, slot to write or -1, and two unused. spans: [segments, 4] first tile, end tile, slot to read, unused.
     lone: [segments, 4] first place, rows, row of the chunk, lane. lone_rows: [segments, 2] batch row, slot to read.
+    folds: [F, 4] lane, slot to read, slot to write, unused, of lone segments that fill their chunk.
     """
 
     sources: Tensor
@@ -34,6 +35,7 @@ class DeltaPlan:
     spans: Tensor
     lone: Tensor
     lone_rows: Tensor
+    folds: Tensor
 
 
 def plan_delta(batch: Batch) -> DeltaPlan:
@@ -49,7 +51,7 @@ def plan_delta(batch: Batch) -> DeltaPlan:
 
 
 def _alone(view: SegmentView) -> bool:
-    return view.end - view.start <= LONE_ROWS and view.end < view.base + BLOCK
+    return view.end - view.start <= LONE_ROWS and view.end <= view.base + BLOCK
 
 
 class _Builder:
@@ -63,6 +65,7 @@ class _Builder:
         self.spans: list[list[int]] = []
         self.lone: list[list[int]] = []
         self.lone_rows: list[list[int]] = []
+        self.folds: list[list[int]] = []
         self.places = 0
 
     def add_chunks(self, view: SegmentView) -> None:
@@ -81,6 +84,7 @@ class _Builder:
         low, rows = view.start - view.base, view.end - view.start
         self.lone.append([self.places, rows, low, view.lane])
         self.lone_rows.append([view.row, view.state])
+        self.folds.extend([view.lane, view.state, slot, 0] for _, slot in view.writes)
         self.sources.append(torch.arange(view.row, view.row + rows))
         self.keeps.append(torch.arange(view.lane * BLOCK + low, view.lane * BLOCK + low + rows))
         self.places += rows
@@ -103,6 +107,7 @@ class _Builder:
             spans=_table(self.spans, 4),
             lone=_table(self.lone, 4),
             lone_rows=_table(self.lone_rows, 2),
+            folds=_table(self.folds, 4),
         )
 
 

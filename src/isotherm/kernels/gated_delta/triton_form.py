@@ -20,13 +20,16 @@ _HALF = BLOCK // 2
 
 @dataclass(frozen=True, slots=True)
 class DeltaTile:
-    """What may follow the card and not the bits: columns of v a program, warps, stages, for chunks and for lone rows."""
+    """What may follow the card and not the bits: columns of v a program, warps, stages, for chunks, for lone rows
+    and for folds."""
 
     chunk_columns: int = 32
     chunk_warps: int = 4
-    chunk_stages: int = 2
+    chunk_stages: int = 3
     row_columns: int = 64
-    row_warps: int = 4
+    row_warps: int = 2
+    fold_columns: int = 64
+    fold_warps: int = 4
 
 
 def delta_state(dtype: torch.dtype, shape: DeltaShape, slots: int, lanes: int, device: torch.device) -> DeltaState:
@@ -114,6 +117,7 @@ class _Rows:
             **_padded(shape),
             EPSILON=EPSILON,
             num_warps=4,
+            **overlap(),
             **OPTIONS,
         )
         return _Rows(q, k, beta, g)
@@ -150,9 +154,7 @@ def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: T
         **OPTIONS,
     )
     halves = (tiles * shape.value_heads * 2,)
-    tk.invert_halves[halves](
-        plan.tiles, scratch, lower, state.rows["D"], HV=shape.value_heads, num_warps=1, **OPTIONS
-    )
+    tk.invert_halves[halves](plan.tiles, scratch, lower, state.rows["D"], HV=shape.value_heads, num_warps=1, **OPTIONS)
     columns = min(tile.chunk_columns, shape.value_dim)
     tk.chunk_states[(plan.spans.shape[0] * shape.value_heads, shape.value_dim // columns)](
         plan.spans,
@@ -234,6 +236,7 @@ def _lone(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Ten
         GROUP=group,
         LANES=_HALF * triton.next_power_of_2(group),
         num_warps=4,
+        num_stages=1,
         **overlap(),
         **OPTIONS,
     )
@@ -260,6 +263,21 @@ def _lone(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Ten
         DV=shape.value_dim,
         BV=columns,
         num_warps=tile.row_warps,
+        num_stages=1,
         **overlap(),
         **OPTIONS,
     )
+    if plan.folds.shape[0]:
+        columns = min(tile.fold_columns, shape.value_dim)
+        tk.fold_lanes[(plan.folds.shape[0] * shape.value_heads, shape.value_dim // columns)](
+            plan.folds,
+            state.state,
+            *(state.rows[name] for name in ("k", "u", "G")),
+            **heads,
+            DK=shape.key_dim,
+            DV=shape.value_dim,
+            BV=columns,
+            num_warps=tile.fold_warps,
+            **overlap(),
+            **OPTIONS,
+        )

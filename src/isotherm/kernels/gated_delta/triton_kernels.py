@@ -7,7 +7,7 @@ inputs to the form that is used; after it, chunks that are computed as a whole t
 
 and rows that are computed alone, within a chunk whose earlier rows a lane keeps, take
 
-    lone_rows, lone_states.
+    lone_rows, lone_states, and fold_lanes for lanes that are full.
 
 i counts rows of a chunk, c its columns, h value heads, d key columns, e value columns.
 """
@@ -64,9 +64,13 @@ def pack_rows(
     BK: tl.constexpr,
     BH: tl.constexpr,
     EPSILON: tl.constexpr,
+    OVERLAP: tl.constexpr,
 ):
     """One place a program: q, k at unit length, beta and g. A source >= 0 is a batch row, -1 nothing (zeros), -2-n row n of the
     lanes. keeps >= 0: the lane row that keeps k, v and beta (of a lone row; keep_rows does it for an open chunk)."""
+    if OVERLAP:
+        gdc_wait()
+        gdc_launch_dependents()
     place = tl.program_id(0).to(tl.int64)
     source, keep = tl.load(sources + place).to(tl.int64), tl.load(keeps + place).to(tl.int64)
     i_k, i_d, i_h, i_e = tl.arange(0, BK), tl.arange(0, DK), tl.arange(0, BH), tl.arange(0, DV)
@@ -110,11 +114,13 @@ def sum_gates(tiles, g, lane_g, sums, HV: tl.constexpr, BH: tl.constexpr):
     lane = tl.load(tiles + tile * 8 + 4).to(tl.int64)
     i_h = tl.arange(0, BH)
     live = i_h < HV
-    p_lane = lane_g + (lane * HV + i_h) * CHUNK
+    terms = ()
+    for i in tl.static_range(64):  # all loads before the first store, so that they run side by side
+        old = tl.load(lane_g + (lane * HV + i_h) * CHUNK + i, mask=live & (i < low), other=0.0)
+        terms = terms + (tl.where(i < low, old, tl.load(g + (tile * CHUNK + i) * HV + i_h, mask=live, other=0.0)),)
     total = tl.zeros((BH,), tl.float32)
-    for i in tl.static_range(0, 64):
-        old = tl.load(p_lane + i, mask=live & (i < low), other=0.0)
-        total = tl.where(i < low, old, total + tl.load(g + (tile * CHUNK + i) * HV + i_h, mask=live, other=0.0))
+    for i in tl.static_range(64):
+        total = tl.where(i < low, terms[i], total + terms[i])
         tl.store(sums + (tile * HV + i_h) * CHUNK + i, total, mask=live)
 
 
@@ -154,8 +160,14 @@ def chunk_rows(
         b_p = tl.where(i[:, None] >= c[None, :], qk * grown, 0.0)
         square = head * CHUNK * CHUNK + i[:, None] * CHUNK + c[None, :]
         tl.store(mixed + square, b_p.to(lower.dtype.element_ty))
-        tl.store(lower + square, (-b_a).to(lower.dtype.element_ty), mask=below & (i >= HALF)[:, None] & (c < HALF)[None, :])
-        tl.store(lower + square, tl.zeros((CHUNK, CHUNK), lower.dtype.element_ty), mask=(i < HALF)[:, None] & (c >= HALF)[None, :])
+        tl.store(
+            lower + square, (-b_a).to(lower.dtype.element_ty), mask=below & (i >= HALF)[:, None] & (c < HALF)[None, :]
+        )
+        tl.store(
+            lower + square,
+            tl.zeros((CHUNK, CHUNK), lower.dtype.element_ty),
+            mask=(i < HALF)[:, None] & (c >= HALF)[None, :],
+        )
         half = head * 2 * HALF * HALF + (i // HALF * HALF * HALF + i % HALF * HALF)[:, None] + (c % HALF)[None, :]
         tl.store(scratch + half, b_a, mask=own)
 
@@ -180,6 +192,13 @@ def invert_halves(tiles, scratch, lower, lane_d, HV: tl.constexpr):
         tl.store(p_n + r * CHUNK, tl.where(c < r, acc, 0.0).to(lower.dtype.element_ty))
         if r < kept:
             tl.store(p_d + r * HALF, acc)
+
+
+@triton.jit
+def advanced(h, b_k, u, b_g, last):
+    """The state 64 tokens after h [DK, BV]: exp(G_63) h + sum_j (k_j)^T round(u_j exp(G_63 - G_j))."""
+    faded = (u.to(tl.float32) * tl.exp(last - b_g)[:, None]).to(u.dtype)
+    return tl.dot(tl.trans(b_k), faded, acc=h * tl.exp(last))
 
 
 @triton.jit
@@ -252,8 +271,7 @@ def chunk_states(
             tl.store(lane_x + i_lane, x16, mask=kept)
             tl.store(lane_u + i_lane, u, mask=kept)
             tl.store(lane_h + (lane * HV + head) * DK * DV + i_state, h16)
-        faded = (u.to(tl.float32) * tl.exp(last - b_g)[:, None]).to(k.dtype.element_ty)
-        h = tl.dot(tl.trans(b_k), faded, acc=h * tl.exp(last))
+        h = advanced(h, b_k, u, b_g, last)
         if written >= 0:
             tl.store(state + (written * HV + head) * DK * DV + i_state, h)
 
@@ -322,6 +340,7 @@ def lone_rows(
     """
     if OVERLAP:
         gdc_wait()
+        gdc_launch_dependents()
     span, key = tl.program_id(0), tl.program_id(1)
     place, rows = tl.load(spans + span * 4).to(tl.int64), tl.load(spans + span * 4 + 1)
     t, lane = tl.load(spans + span * 4 + 2), tl.load(spans + span * 4 + 3).to(tl.int64)
@@ -330,7 +349,9 @@ def lone_rows(
     for _ in range(rows):
         half = t // HALF
         p = place * HK * DK + key * DK + s[:, None] * 0 + d[None, :]
-        past = tl.load(lane_k + ((lane * HK + key) * CHUNK + i[:, None]) * DK + d[None, :], mask=(i <= t)[:, None], other=0.0)
+        past = tl.load(
+            lane_k + ((lane * HK + key) * CHUNK + i[:, None]) * DK + d[None, :], mask=(i <= t)[:, None], other=0.0
+        )
         kk = _any_row(tl.dot(tl.load(k + p), tl.trans(past)))
         qk = _any_row(tl.dot(tl.load(q + p), tl.trans(past)))
         for m in tl.static_range(GROUP):
@@ -356,12 +377,14 @@ def lone_rows(
             a = tl.load(scratch + (place * HV + head) * HALF + j, mask=earlier, other=0.0)
             acc = tl.fma(-a, tl.load(p_d + j * HALF, mask=earlier, other=0.0), acc)
         tl.store(p_d + t % HALF * HALF, acc, mask=live)
-        tl.store(diagonal + (place * HV + head) * HALF + c, tl.where(c < t % HALF, acc, 0.0).to(off.dtype.element_ty), mask=live)
+        tl.store(
+            diagonal + (place * HV + head) * HALF + c,
+            tl.where(c < t % HALF, acc, 0.0).to(off.dtype.element_ty),
+            mask=live,
+        )
         tl.debug_barrier()
         place += 1
         t += 1
-    if OVERLAP:
-        gdc_launch_dependents()
 
 
 @triton.jit
@@ -410,6 +433,7 @@ def lone_states(
     first = (s == 0)[:, None]
     if OVERLAP:
         gdc_wait()
+        gdc_launch_dependents()
     for _ in range(rows):
         p = place * HK * DK + head // (HV // HK) * DK + s[:, None] * 0 + d[None, :]
         at = (place * HV + head) + s[:, None] * 0
@@ -435,5 +459,34 @@ def lone_states(
         place += 1
         row += 1
         t += 1
+
+
+@triton.jit
+def fold_lanes(
+    folds,
+    state,
+    lane_k,
+    lane_u,
+    lane_g,
+    HK: tl.constexpr,
+    HV: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    BV: tl.constexpr,
+    OVERLAP: tl.constexpr,
+):
+    """The state after a lane's 64 rows, for a value head and BV columns. folds [F, 4]: lane, slot to read, slot to write, unused."""
     if OVERLAP:
+        gdc_wait()
         gdc_launch_dependents()
+    fold, head, column = tl.program_id(0) // HV, tl.program_id(0) % HV, tl.program_id(1)
+    lane, slot = tl.load(folds + fold * 4).to(tl.int64), tl.load(folds + fold * 4 + 1).to(tl.int64)
+    written = tl.load(folds + fold * 4 + 2).to(tl.int64)
+    i, d, e = tl.arange(0, CHUNK), tl.arange(0, DK), column * BV + tl.arange(0, BV)
+    i_state = d[:, None] * DV + e[None, :]
+    h = tl.load(state + (slot * HV + head) * DK * DV + i_state)
+    b_k = tl.load(lane_k + ((lane * HK + head // (HV // HK)) * CHUNK + i[:, None]) * DK + d[None, :])
+    u = tl.load(lane_u + ((lane * HV + head) * CHUNK + i[:, None]) * DV + e[None, :])
+    b_g = tl.load(lane_g + (lane * HV + head) * CHUNK + i)
+    last = tl.load(lane_g + (lane * HV + head) * CHUNK + CHUNK - 1)
+    tl.store(state + (written * HV + head) * DK * DV + i_state, advanced(h, b_k, u, b_g, last))

@@ -1,7 +1,5 @@
 """Linear layers on the GPU: which tile multiplies which shape, and the launches of triton_kernels."""
 
-from dataclasses import dataclass
-
 import torch
 import triton
 from torch import Tensor
@@ -9,28 +7,7 @@ from torch import Tensor
 from isotherm.kernels.api import Linear
 from isotherm.kernels.gpu.launch import OPTIONS, descriptor, interpreted, overlap
 from isotherm.kernels.linear import triton_kernels as tk
-
-
-@dataclass(frozen=True, slots=True)
-class ProductTile:
-    """A [rows, columns] tile over steps of `depth`. It changes no bit.
-
-    described: operands come by tensor descriptor, in a persistent grid; else by pointer, a program a tile. group: row tiles that
-    share their columns one after the other.
-    """
-
-    rows: int
-    columns: int
-    depth: int
-    warps: int
-    stages: int
-    described: bool = False
-    group: int = 8
-
-    @property
-    def shared_memory(self) -> int:
-        """Bytes of the operands in flight."""
-        return (self.rows + self.columns) * self.depth * 2 * self.stages
+from isotherm.kernels.linear.tiles import ProductTile, TileTable
 
 
 def pack(dtype: torch.dtype, weight: Tensor, device: torch.device) -> Linear:
@@ -39,21 +16,55 @@ def pack(dtype: torch.dtype, weight: Tensor, device: torch.device) -> Linear:
     return Linear(n, k, weight.to(device=device, dtype=dtype).contiguous())
 
 
+def linear(table: TileTable, x: Tensor, weight: Linear, residual: Tensor | None = None) -> Tensor:
+    """x [M, K] -> round(residual + x W^T) [M, N]."""
+    out = torch.empty(x.shape[0], weight.n, dtype=x.dtype, device=x.device)
+    return product(x, weight, residual, out, table.tile(x.shape[0], weight.n, weight.k))
+
+
+def logits(table: TileTable, x: Tensor, weight: Linear) -> Tensor:
+    """x [M, K] -> x W^T [M, N] float32."""
+    out = torch.empty(x.shape[0], weight.n, dtype=torch.float32, device=x.device)
+    return product(x, weight, None, out, table.tile(x.shape[0], weight.n, weight.k))
+
+
+def embed(tokens: Tensor, table: Linear) -> Tensor:
+    """tokens [M] int32 -> [M, K]."""
+    rows, columns = tokens.shape[0], min(1024, triton.next_power_of_2(table.k))
+    out = torch.empty(rows, table.k, dtype=table.data.dtype, device=tokens.device)
+    tk.rows_of_table[(rows, triton.cdiv(table.k, columns))](tokens, table.data, out, table.k, BK=columns, **OPTIONS)
+    return out
+
+
 def product(x: Tensor, weight: Linear, residual: Tensor | None, out: Tensor, tile: ProductTile) -> Tensor:
     """out [M, N] = round(residual + x W^T), by one tile."""
     rows, n, k = x.shape[0], weight.n, weight.k
     stride = 0 if residual is None else residual.stride(0)
     sizes = {"BM": tile.rows, "BN": tile.columns, "BK": tile.depth, "GROUP": tile.group}
     other = {"HAS_RESIDUAL": residual is not None, "num_warps": tile.warps, "num_stages": tile.stages}
-    tiles = triton.cdiv(rows, tile.rows) * triton.cdiv(n, tile.columns)
     if tile.described and not interpreted() and k % tile.depth == 0 and _describable(x) and _describable(weight.data):
-        programs = min(tiles, torch.cuda.get_device_properties(x.device).multi_processor_count)
+        processors = torch.cuda.get_device_properties(x.device).multi_processor_count
+        tiles = triton.cdiv(rows, tile.rows) * triton.cdiv(n, tile.columns + tile.more)
         b_x, b_w = descriptor(x, tile.rows, tile.depth), descriptor(weight.data, tile.columns, tile.depth)
-        tk.product_by_descriptor[(programs,)](
-            b_x, b_w, residual, out, rows, n, k, stride, **sizes, **other, **overlap(), **OPTIONS
+        b_more = descriptor(weight.data, tile.more, tile.depth) if tile.more else b_w
+        tk.product_by_descriptor[(min(tiles, processors * tile.programs),)](
+            b_x,
+            b_w,
+            b_more,
+            residual,
+            out,
+            rows,
+            n,
+            k,
+            stride,
+            **sizes,
+            **other,
+            MORE=tile.more,
+            **overlap(),
+            **OPTIONS,
         )
         return out
-    tk.product_by_pointer[(tiles,)](
+    tk.product_by_pointer[(triton.cdiv(rows, tile.rows) * triton.cdiv(n, tile.columns),)](
         x,
         weight.data,
         residual,
@@ -66,6 +77,7 @@ def product(x: Tensor, weight: Linear, residual: Tensor | None, out: Tensor, til
         **sizes,
         **other,
         EVEN_K=k % tile.depth == 0,
+        AHEAD=min(tile.stages, k // tile.depth) if tile.rows == 16 else 0,
         **overlap(),
         **OPTIONS,
     )

@@ -10,6 +10,15 @@ from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
 
 @triton.jit
+def _fetch(p_w, BN: tl.constexpr, BK: tl.constexpr):
+    """Asks for the L2 cache lines of a [BN, BK] tile of 16-bit weights, whose rows begin at p_w [BN]."""
+    lines = p_w[:, None] + (tl.arange(0, BK // 64) * 64)[None, :]
+    tl.inline_asm_elementwise(
+        "prefetch.global.L2 [$1]; mov.u32 $0, 0;", "=r,l", [lines], dtype=tl.int32, is_pure=False, pack=1
+    )
+
+
+@triton.jit
 def _place(pid, rows, n, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
     """Row and column tile of program `pid`: GROUP row tiles share their columns, for the sake of the L2 cache."""
     row_tiles = tl.cdiv(rows, BM)
@@ -24,7 +33,9 @@ def _finish(acc, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL
     """Adds the residual to the finished sums, rounds once, stores what is inside [rows, n]."""
     inside = (i_m < rows)[:, None] & (i_n < n)[None, :]
     if HAS_RESIDUAL:
-        acc += tl.load(residual + i_m.to(tl.int64)[:, None] * residual_stride + i_n[None, :], mask=inside).to(tl.float32)
+        acc += tl.load(residual + i_m.to(tl.int64)[:, None] * residual_stride + i_n[None, :], mask=inside).to(
+            tl.float32
+        )
     tl.store(out + i_m.to(tl.int64)[:, None] * n + i_n[None, :], acc.to(out.dtype.element_ty), mask=inside)
 
 
@@ -46,8 +57,12 @@ def product_by_pointer(
     EVEN_K: tl.constexpr,
     HAS_RESIDUAL: tl.constexpr,
     OVERLAP: tl.constexpr,
+    AHEAD: tl.constexpr,
 ):
-    """One [BM, BN] tile a program. Rows beyond `rows` are zeros; columns beyond `n` wrap around and are not stored."""
+    """One [BM, BN] tile a program. Rows beyond `rows` are zeros; columns beyond `n` wrap around and are not stored.
+
+    With OVERLAP, the first AHEAD tiles of the weight, which no kernel writes, are fetched before the inputs are waited for.
+    """
     t_m, t_n = _place(tl.program_id(0), rows, n, BM, BN, GROUP)
     i_m, i_n, i_k = t_m * BM + tl.arange(0, BM), t_n * BN + tl.arange(0, BN), tl.arange(0, BK)
     p_x = x + i_m.to(tl.int64)[:, None] * x_stride + i_k[None, :]
@@ -55,7 +70,10 @@ def product_by_pointer(
     live = (i_m < rows)[:, None]
     acc = tl.zeros((BM, BN), tl.float32)
     if OVERLAP:
+        for ahead in tl.static_range(AHEAD):
+            _fetch(w + (i_n % n).to(tl.int64) * k + ahead * BK, BN, BK)
         gdc_wait()
+        gdc_launch_dependents()
     for k0 in range(0, k, BK):
         if EVEN_K:
             b_x = tl.load(p_x, mask=live, other=0.0)
@@ -66,8 +84,6 @@ def product_by_pointer(
         acc = tl.dot(b_x, b_w, acc)
         p_x += BK
         p_w += BK
-    if OVERLAP:
-        gdc_launch_dependents()
     _finish(acc, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL)
 
 
@@ -75,6 +91,7 @@ def product_by_pointer(
 def product_by_descriptor(
     x,
     w,
+    w_more,
     residual,
     out,
     rows,
@@ -83,25 +100,36 @@ def product_by_descriptor(
     residual_stride,
     BM: tl.constexpr,
     BN: tl.constexpr,
+    MORE: tl.constexpr,
     BK: tl.constexpr,
     GROUP: tl.constexpr,
     HAS_RESIDUAL: tl.constexpr,
     OVERLAP: tl.constexpr,
 ):
     """Tiles `program_id`, `program_id` + programs, ... of a persistent grid. x, w: descriptors of [rows, k] and [n, k], zeros
-    beyond their edges."""
-    tiles = tl.cdiv(rows, BM) * tl.cdiv(n, BN)
+    beyond their edges. A tile is BN + MORE columns wide, so that it need not be a power of two; w_more reads the last MORE."""
+    tiles = tl.cdiv(rows, BM) * tl.cdiv(n, BN + MORE)
     if OVERLAP:
         gdc_wait()
-    for pid in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
-        t_m, t_n = _place(pid, rows, n, BM, BN, GROUP)
-        acc = tl.zeros((BM, BN), tl.float32)
-        for k0 in range(0, k, BK):
-            acc = tl.dot(x.load([t_m * BM, k0]), w.load([t_n * BN, k0]).T, acc)
-        i_m, i_n = t_m * BM + tl.arange(0, BM), t_n * BN + tl.arange(0, BN)
-        _finish(acc, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL)
-    if OVERLAP:
         gdc_launch_dependents()
+    for pid in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=MORE == 0):
+        t_m, t_n = _place(pid, rows, n, BM, BN + MORE, GROUP)
+        acc = tl.zeros((BM, BN), tl.float32)
+        first = t_n * (BN + MORE)
+        if MORE > 0:
+            more = tl.zeros((BM, MORE), tl.float32)
+            for k0 in range(0, k, BK):
+                b_x = x.load([t_m * BM, k0])
+                acc = tl.dot(b_x, w.load([first, k0]).T, acc)
+                more = tl.dot(b_x, w_more.load([first + BN, k0]).T, more)
+        else:
+            for k0 in range(0, k, BK):
+                acc = tl.dot(x.load([t_m * BM, k0]), w.load([first, k0]).T, acc)
+        i_m = t_m * BM + tl.arange(0, BM)
+        _finish(acc, residual, out, i_m, first + tl.arange(0, BN), rows, n, residual_stride, HAS_RESIDUAL)
+        if MORE > 0:
+            i_n = first + BN + tl.arange(0, MORE)
+            _finish(more, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL)
 
 
 @triton.jit

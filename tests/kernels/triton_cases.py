@@ -1,0 +1,101 @@
+"""What test_triton_interpreted.py runs in a process with TRITON_INTERPRET=1. Not a test by itself."""
+
+import sys
+
+import numpy
+import segmented as seg
+import torch
+from torch import Tensor
+
+from isotherm.kernels.attention import plan
+from isotherm.kernels.attention import triton_form as attention_form
+from isotherm.kernels.attention.reference import attention as attention_definition
+from isotherm.kernels.gated_delta import triton_form as delta_form
+from isotherm.kernels.gated_delta.reference import gated_delta as recurrence
+from isotherm.kernels.linear import triton_form as linear_form
+from isotherm.kernels.linear.tiles import ProductTile, TileTable
+from isotherm.kernels.state import DeltaShape, KVShape
+
+CPU = torch.device("cpu")
+
+
+def close(a: Tensor, b: Tensor, bound: float = 2e-6) -> None:
+    error = float((a.double() - b.double()).norm() / b.double().norm())
+    assert error < bound, error
+
+
+def linear() -> None:
+    x, residual = torch.randn(37, 80), torch.randn(37, 50)
+    weight = linear_form.pack(torch.float32, torch.randn(50, 80), CPU)
+    sums = x.double() @ weight.data.double().T
+    for tile in (ProductTile(16, 16, 32, 4, 2), ProductTile(64, 32, 64, 4, 2, group=2)):
+        table = TileTable({(50, 80): ((64, tile),)}, {})
+        close(linear_form.linear(table, x, weight), sums)
+        close(linear_form.linear(table, x, weight, residual), sums + residual.double())
+        close(linear_form.logits(table, x[:1], weight), sums[:1])
+    tokens = torch.tensor([3, 49, 0], dtype=torch.int32)
+    assert torch.equal(linear_form.embed(tokens, weight), weight.data[tokens.long()])
+
+
+def gated_delta() -> None:
+    shape, lengths = DeltaShape(1, 2, 16, 16), (130, 64, 70)
+    width = 4 * 16
+    inputs = [torch.randn(n, width + 4) for n in lengths]
+    decay, dt_bias = -0.5 * (0.5 + torch.rand(2)), torch.randn(2)
+
+    def split(x: Tensor) -> list[Tensor]:
+        return list(x.split([width, 2, 2], dim=1))
+
+    for passes in (
+        seg.whole(lengths),
+        [[(0, 10), (2, 3)], [(2, 67), (0, 120), (1, 60)], [(1, 4)]],
+        seg.batched(lengths, 1),
+    ):
+        ledger = seg.Ledger(lengths, 3)
+        state = delta_form.delta_state(torch.float32, shape, ledger.slots, ledger.lane_count, CPU)
+        seg.poison(*state.rows.values())
+        seg.poison(state.state, keep_first=True)
+        outputs = seg.play(
+            inputs, passes, ledger, lambda batch, x: delta_form.gated_delta(batch, *split(x), decay, dt_bias, state)
+        )
+        for x, y in zip(inputs, outputs, strict=True):
+            close(y, recurrence(*split(x.double()), decay.double(), dt_bias.double(), shape)[0])
+        for (sequence, boundary), slot in ledger.kept.items():
+            x = inputs[sequence][:boundary].double()
+            close(state.state[slot], recurrence(*split(x), decay.double(), dt_bias.double(), shape)[1])
+        assert not state.state[0].any()
+
+
+def attention() -> None:
+    heads, group, dim, lengths = 2, 3, 16, (150, 64, 1)
+    widths = [heads * group * dim, heads * dim, heads * dim]
+    inputs = [torch.randn(n, sum(widths)) for n in lengths]
+    expected = [attention_definition(*x.double().split(widths, dim=1), heads, dim**-0.5) for x in inputs]
+
+    def run(passes: list[seg.Pass], split: int) -> None:
+        ledger = seg.Ledger(lengths, 2)
+        store = attention_form.kv_store(torch.float32, KVShape(heads, dim), ledger.block_count, CPU)
+        seg.poison(store.k, store.v)
+
+        def call(batch: object, x: Tensor) -> Tensor:
+            q, k, v = x.split(widths, dim=1)
+            attention_form.write_kv(batch, k, v, store)  # type: ignore[arg-type]
+            return attention_form.attention(batch, q, store, dim**-0.5, split)  # type: ignore[arg-type]
+
+        for y, z in zip(seg.play(inputs, passes, ledger, call), expected, strict=True):
+            close(y, z)
+
+    run(seg.whole(lengths), 1024)
+    run(seg.batched(lengths, 1), 64)
+    plan.WAITING_PAIRS = 0  # one program walks all splits of a tile
+    run(seg.whole(lengths), 64)
+
+
+if __name__ == "__main__":
+    try:
+        int(numpy.zeros(1))
+    except TypeError:
+        print("NUMPY_TOO_NEW")
+        sys.exit(1)
+    torch.manual_seed(0)
+    {"linear": linear, "gated_delta": gated_delta, "attention": attention}[sys.argv[1]]()
