@@ -1,6 +1,7 @@
 """The commands as a user types them: pasted vLLM flags, options that become settings, and errors of one line."""
 
 import logging
+import re
 import shlex
 import socket
 import subprocess
@@ -14,8 +15,9 @@ from typer.testing import CliRunner
 
 from isotherm.cli import launch, options
 from isotherm.cli.main import app, main
+from isotherm.cli.speculative import speculative_of
 from isotherm.cli.vllm_flags import ALREADY_SO, NO_EFFECT, REFUSED, VALUE_HAS_NO_EFFECT, adopt
-from isotherm.core.config import EngineConfig
+from isotherm.core.config import EngineConfig, SpeculativeConfig
 from isotherm.core.errors import ConfigError
 from isotherm.server.config import ServerConfig
 
@@ -80,8 +82,32 @@ def test_no_flag_stands_in_two_tables() -> None:
 
 def test_underscores_and_dictionary_entries_are_read_as_vllm_reads_them() -> None:
     assert adopt(["M", "--max_model_len", "8_000"]).args == ("M", "--max-model-len", "8_000")
-    with pytest.raises(ConfigError, match="--speculative-config: cannot be honoured"):
-        adopt(["M", "--speculative_config.method", "mtp"])
+    with pytest.raises(ConfigError, match="--hf-overrides: cannot be honoured"):
+        adopt(["M", "--hf_overrides.max_model_len", "5"])
+
+
+def test_vllms_speculative_config_is_read(serve: Serve) -> None:
+    engine, _ = serve("M", "--speculative-config", '{"method": "mtp", "num_speculative_tokens": 3}')
+    assert engine.speculative == SpeculativeConfig("mtp", 3)
+    assert speculative_of('{"method": "qwen3_next_mtp"}') == SpeculativeConfig("mtp", 1)
+    assert speculative_of("") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("{", "speculative_config: must be JSON"),
+        ("[]", "speculative_config: must be an object"),
+        ("{}", "speculative_config.method: must be given"),
+        ('{"method": "eagle"}', "speculative_config.method: must be mtp or ngram"),
+        ('{"method": "mtp", "num_speculative_tokens": 9}', "num_speculative_tokens: must be from 1 to 8"),
+        ('{"method": "mtp", "num_speculative_tokens": "3"}', "num_speculative_tokens: must be from 1 to 8"),
+        ('{"method": "mtp", "model": "x"}', "speculative_config.model: is not known"),
+    ],
+)
+def test_a_speculative_config_that_cannot_be_honoured_is_named(text: str, named: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(named)):
+        speculative_of(text)
 
 
 def test_a_pasted_vllm_command_starts(serve: Serve) -> None:

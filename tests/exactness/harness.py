@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from isotherm.core.config import CacheConfig, EngineConfig, ModelConfig, SchedulerConfig
+from isotherm.core.config import CacheConfig, EngineConfig, ModelConfig, SchedulerConfig, SpeculativeConfig
 from isotherm.core.constants import BLOCK
 from isotherm.core.request import Output, Request
 from isotherm.core.sampling import SamplingParams
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.engine import Engine
 from isotherm.model.decoder import Decoder
+from isotherm.runner.drafter import Drafter
 from isotherm.runner.forward import Sequenced
 
 VOCABULARY_SIZE = 512
@@ -52,12 +53,14 @@ class Setup:
         max_model_len: int = 2048,
         threads: int | None = None,
         snapshot_interval: int = 2048,
+        speculative: SpeculativeConfig | None = None,
     ) -> Engine:
         """A fresh engine; memory is small, and NaN until it is written."""
         config = EngineConfig(
             ModelConfig(str(self.folder), None, self.dtype, max_model_len, self.kernels, threads or self.threads),
             CacheConfig(caching, 64 << 20, blocks, slots, snapshot_interval),
             SchedulerConfig(seqs, budget),
+            speculative=speculative,
         )
         engine = Engine(config, self.folder, vocabulary())
         poison_everything(engine)
@@ -168,9 +171,9 @@ def digest(tensor: object) -> str:
     return hashlib.sha256(tensor.contiguous().view(torch.uint8).numpy().tobytes()).hexdigest()  # type: ignore[attr-defined]
 
 
-def expected_state(decoder: Decoder, prefix: Sequence[int]) -> dict[str, str]:
+def expected_state(decoder: Decoder, prefix: Sequence[int], drafter: Drafter | None = None) -> dict[str, str]:
     """Digests of the last block and of the state after `prefix` (whole blocks), computed in one pass on poisoned memory."""
-    sequence = Sequenced(decoder, len(prefix))
+    sequence = Sequenced(decoder, len(prefix), drafter)
     for tensor in sequence.state.by_block().values():
         tensor.fill_(float("nan"))
     sequence.extend(prefix)
@@ -184,7 +187,7 @@ def assert_published_is_exact(engine: Engine) -> int:
     decoder = engine.runner.decoder
     compared = 0
     for prefix, digests in published(engine).items():
-        expected = expected_state(decoder, prefix)
+        expected = expected_state(decoder, prefix, engine.runner.drafter)
         wrong = [name for name, value in digests.items() if expected[name] != value]
         assert not wrong, f"after {len(prefix)} tokens: {wrong}"
         compared += len(digests)

@@ -66,12 +66,12 @@ def snapshots_lack_the_convolution_history(patch: pytest.MonkeyPatch) -> None:
 def keys_are_used_unrounded_in_the_pass_that_makes_them(patch: pytest.MonkeyPatch) -> None:
     true = CKernels.attention
 
-    def broken(self, batch, q, store, scale):
+    def broken(self, batch, q, store, scale, skip=0):
         """Decode reads what was cached; a prefill sees keys with a little more in them."""
         if batch.rows == batch.segments:
-            return true(self, batch, q, store, scale)
+            return true(self, batch, q, store, scale, skip)
         finer = replace(store, k=store.k * 1.004)
-        return true(self, batch, q, finer, scale)
+        return true(self, batch, q, finer, scale, skip)
 
     patch.setattr(CKernels, "attention", broken)
 
@@ -148,10 +148,10 @@ def a_row_sees_one_key_beyond_its_own(patch: pytest.MonkeyPatch) -> None:
     """Stale memory: in decode that key is whatever the block held before."""
     true = CKernels.attention
 
-    def broken(self, batch, q, store, scale):
+    def broken(self, batch, q, store, scale, skip=0):
         if batch.rows > batch.segments or int(batch.positions[0]) % 64 == 63:
-            return true(self, batch, q, store, scale)
-        return true(self, replace(batch, positions=batch.positions + 1, starts=batch.starts + 1), q, store, scale)
+            return true(self, batch, q, store, scale, skip)
+        return true(self, replace(batch, positions=batch.positions + 1, starts=batch.starts + 1), q, store, scale, skip)
 
     patch.setattr(CKernels, "attention", broken)
 

@@ -8,6 +8,7 @@ import typer
 
 from isotherm.cli import options
 from isotherm.cli.native_options import Chosen, takes_numerics
+from isotherm.cli.speculative import Speculative, speculative_of
 
 WEATHER = {
     "type": "function",
@@ -44,6 +45,7 @@ def chat(
     dtype: options.DTypeName = "auto",
     kernels: options.KernelsName = "auto",
     threads: options.Threads = 0,
+    speculative_config: Speculative = "",
     trace: options.Trace = "",
 ) -> None:
     """Talk to MODEL; try "What is the weather in Oslo?". An empty line or Ctrl-D ends it."""
@@ -59,6 +61,7 @@ def chat(
             threads=threads,
             numerics=numerics.numerics,
             native=numerics.native,
+            speculative_config=speculative_of(speculative_config),
             trace=trace,
         )
     params = SamplingParams(temperature=temperature, max_tokens=max_tokens)

@@ -21,6 +21,7 @@ def tiny(
     kind: Annotated[str, typer.Option(help="qwen3_5, qwen3_next or qwen3_5_moe.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
     seed: Annotated[int, typer.Option(help="Seed of the weights.")] = 0,
+    drafter: Annotated[bool, typer.Option("--drafter", help="With an MTP layer, for speculative decoding.")] = False,
 ) -> None:
     """Write a small random checkpoint, with a tokenizer and a chat template."""
     if out.exists() and not out.is_dir():
@@ -28,5 +29,5 @@ def tiny(
     options.quiet_transformers()
     from isotherm.model.tiny import write_tiny
 
-    written = write_tiny(kind, out, seed)
+    written = write_tiny(kind, out, seed, drafter=drafter)
     typer.echo(f"{written.folder}: {kind}, {written.parameters:,} parameters, random weights from seed {seed}")

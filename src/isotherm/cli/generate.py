@@ -9,6 +9,7 @@ import typer
 
 from isotherm.cli import options
 from isotherm.cli.native_options import Chosen, takes_numerics
+from isotherm.cli.speculative import Speculative, speculative_of
 
 
 @takes_numerics
@@ -26,6 +27,7 @@ def generate(
     kernels: options.KernelsName = "auto",
     threads: options.Threads = 0,
     max_model_len: options.MaxModelLen = "0",
+    speculative_config: Speculative = "",
     trace: options.Trace = "",
     json_file: options.Json = None,
 ) -> None:
@@ -40,6 +42,7 @@ def generate(
             kernels=options.provider_of(kernels),
             threads=threads,
             max_model_len=options.count("max_model_len", max_model_len),
+            speculative_config=speculative_of(speculative_config),
             trace=trace,
             numerics=numerics.numerics,
             native=numerics.native,

@@ -10,6 +10,7 @@ from typing import Annotated, cast, get_args
 import typer
 
 from isotherm.cli.native_options import EXACT, Chosen
+from isotherm.cli.speculative import speculative_of
 from isotherm.core.config import CacheConfig, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig
 from isotherm.core.errors import ConfigError
 
@@ -89,6 +90,7 @@ def engine_config(
     max_num_batched_tokens: int,
     trace: str = "",
     numerics: Chosen = EXACT,
+    speculative_config: str = "",
 ) -> EngineConfig:
     """The engine's configuration from what was typed. Raises ConfigError naming the option."""
     return EngineConfig(
@@ -108,6 +110,7 @@ def engine_config(
         trace,
         numerics.numerics,
         numerics.native,
+        speculative_of(speculative_config),
     )
 
 

@@ -8,6 +8,7 @@ import typer
 
 from isotherm.cli import options
 from isotherm.cli.native_options import Chosen, GroupedCommand, takes_numerics
+from isotherm.cli.speculative import Speculative
 from isotherm.cli.vllm_flags import adopt
 
 
@@ -52,6 +53,7 @@ def serve(
     drain_timeout: Annotated[
         float, typer.Option(help="Seconds that running answers are given to end after SIGTERM.")
     ] = 30.0,
+    speculative_config: Speculative = "",
     trace: options.Trace = "",
 ) -> None:
     """Serve MODEL over HTTP, as OpenAI's API."""
@@ -73,6 +75,7 @@ def serve(
         max_num_seqs=max_num_seqs,
         max_num_batched_tokens=max_num_batched_tokens,
         numerics=numerics,
+        speculative_config=speculative_config,
         trace=trace,
     )
     embedded = not model

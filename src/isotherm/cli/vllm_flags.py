@@ -38,7 +38,6 @@ REFUSED = {
     "--quantization": "quantised weights are not implemented",
     "-q": "quantised weights are not implemented",
     "--kv-cache-dtype": "keys and values are kept in the model's dtype",
-    "--speculative-config": "speculative decoding is not implemented yet",
     "--enable-lora": "adapters are not implemented",
     "--lora-modules": "adapters are not implemented",
     "--no-enable-chunked-prefill": "a prompt may always be cut; it never changes an answer",

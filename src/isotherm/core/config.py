@@ -67,10 +67,29 @@ class SchedulerConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeculativeConfig:
+    """Tokens guessed ahead and checked by the model in one pass; the answers are those of none.
+
+    method: "mtp", the checkpoint's own drafter, or "ngram", what followed the same tokens before. num_speculative_tokens: 1 to 8.
+    """
+
+    method: str
+    num_speculative_tokens: int = 1
+
+    def __post_init__(self) -> None:
+        if self.method not in ("mtp", "ngram"):
+            raise ConfigError("speculative_config.method", f"must be mtp or ngram, got {self.method!r}")
+        count = self.num_speculative_tokens
+        if not isinstance(count, int) or not 1 <= count <= 8:
+            raise ConfigError("speculative_config.num_speculative_tokens", f"must be from 1 to 8, got {count!r}")
+
+
+@dataclass(frozen=True, slots=True)
 class EngineConfig:
     """Everything the engine needs to know. trace: a folder for a trace of each request; "" for none.
 
-    native: the switches of numerics "native", which is always in bfloat16 and has kernels of its own.
+    speculative: None for no drafts. native: the switches of numerics "native", which is always in bfloat16 and has kernels of
+    its own.
     """
 
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -79,6 +98,12 @@ class EngineConfig:
     trace: str = ""
     numerics: Numerics = "exact"
     native: NativeConfig = field(default_factory=NativeConfig)
+    speculative: SpeculativeConfig | None = None
+
+    @property
+    def has_drafter(self) -> bool:
+        """Whether the checkpoint's own drafter runs with the model."""
+        return self.speculative is not None and self.speculative.method == "mtp"
 
     def __post_init__(self) -> None:
         if self.numerics == "exact":
@@ -86,6 +111,8 @@ class EngineConfig:
             return
         if self.numerics != "native":
             raise ConfigError("numerics", f"must be exact or native, got {self.numerics!r}")
+        if self.speculative is not None:
+            raise ConfigError("speculative_config", "numerics=native has no drafter")
         if self.model.dtype == "float32":
             raise ConfigError("dtype", "numerics=native is always in bfloat16")
         if self.model.kernels != "auto":

@@ -72,7 +72,8 @@ class Segment:
     start: absolute position of the first token. blocks: block ids of positions 0..start+n, in order.
     state: the slot that holds the state at the last block boundary at or before `start` (ZERO_SLOT at 0).
     writes: ascending boundaries in (start, start+n]; the last boundary that the segment crosses is always among them.
-    rows: what to report, ascending by offset. replay: which of its rows are a replay; None in exact mode.
+    rows: what to report, ascending by offset. drafts: how many of the last tokens are guesses, each checked by the row before it;
+    a segment with drafts ends before the next boundary. replay: which of its rows are a replay; None in exact mode.
     """
 
     sequence: int
@@ -84,6 +85,7 @@ class Segment:
     writes: tuple[StateWrite, ...] = ()
     rows: tuple[SampleRow | ScoreRow, ...] = ()
     replay: Replay | None = None
+    drafts: int = 0
 
     @property
     def end(self) -> int:
@@ -120,6 +122,7 @@ class RowResult:
 
 @dataclass(frozen=True, slots=True)
 class PassResult:
-    """Row results, a tuple a segment in the plan's order."""
+    """Row results, a tuple a segment in the plan's order. drafts: guesses for the tokens after each, where there is a drafter."""
 
     rows: tuple[tuple[RowResult, ...], ...]
+    drafts: tuple[tuple[int, ...], ...] = ()

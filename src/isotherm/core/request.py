@@ -50,6 +50,7 @@ class Output:
     cached_tokens: prompt tokens that were not computed because the cache had them; set on the first output, else None.
     matched_tokens: prompt tokens whose blocks the cache held, restored or not; set with `cached_tokens`.
     prompt_logprobs: of prompt[1:], on the first output, when asked for.
+    guessed: its token was a draft that proved right.
     finish_reason: set on the last output only. stop_reason: the stop string or stop token id that ended it.
     """
 
@@ -59,6 +60,7 @@ class Output:
     prompt_logprobs: tuple[TokenLogprob, ...] | None = None
     cached_tokens: int | None = None
     matched_tokens: int | None = None
+    guessed: bool = False
     finish_reason: FinishReason | None = None
     stop_reason: str | int | None = None
     error: str | None = field(default=None)

@@ -30,6 +30,8 @@ class EngineStats:
     snapshots that a prompt should have kept and for which no slot could be had. states_restored, states_restored_equal: with
     native numerics, states that a hit began from, and those of them that had the bytes that were saved. restarts: times that the
     engine's process died and was started again. resident_bytes: of the engine's process in memory; 0 where unknown.
+    drafts: passes of a sequence that checked guesses; drafted_tokens: the guesses; accepted_by_position: how many first, second
+    and further guesses were right.
     """
 
     running: int = 0
@@ -52,3 +54,6 @@ class EngineStats:
     states_restored_equal: int = 0
     restarts: int = 0
     resident_bytes: int = 0
+    drafts: int = 0
+    drafted_tokens: int = 0
+    accepted_by_position: tuple[int, ...] = ()

@@ -32,13 +32,15 @@ class Engine:
         max_model_len = context_length(spec, config.model.max_model_len)
         limits = config.scheduler
         floor = Floor(minimum_blocks(max_model_len), minimum_slots(limits.max_num_seqs))
-        capacity = plan_capacity(spec, kernels, config.cache, limits.max_num_seqs, floor, available_memory())
+        capacity = plan_capacity(
+            spec, kernels, config.cache, limits.max_num_seqs, floor, available_memory(), config.has_drafter
+        )
         with ThreadPoolExecutor(1) as pool:
             hashing = pool.submit(weights_hash, folder)
-            self.runner = runner_for(config, load_decoder(folder, kernels, max_model_len), capacity)
+            self.runner = runner_for(config, folder, load_decoder(folder, kernels, max_model_len), capacity)
             weights = hashing.result()
         self.cache, layout = cache_for(config, capacity.blocks - 1, capacity.slots - 1)
-        self.scheduler = Scheduler(limits, self.cache, layout, vocabulary, max_model_len)
+        self.scheduler = Scheduler(limits, self.cache, layout, vocabulary, max_model_len, config.speculative)
         self.info = EngineInfo(
             max_model_len=max_model_len,
             vocab_size=spec.vocab_size,

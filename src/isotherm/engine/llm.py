@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from isotherm.core.config import CacheConfig, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig
+from isotherm.core.config import (
+    CacheConfig,
+    DType,
+    EngineConfig,
+    ModelConfig,
+    Provider,
+    SchedulerConfig,
+    SpeculativeConfig,
+)
 from isotherm.core.errors import RequestError
 from isotherm.core.numerics import NativeConfig, Numerics
 from isotherm.core.request import Request
@@ -47,6 +55,7 @@ class LLM:
         snapshot_interval: int = 2048,
         kernels: Provider = "auto",
         threads: int = 0,
+        speculative_config: SpeculativeConfig | None = None,
         trace: str = "",
         numerics: Numerics = "exact",
         native: NativeConfig = PLAIN,
@@ -59,6 +68,7 @@ class LLM:
             trace,
             numerics,
             native,
+            speculative_config,
         )
         self._open(config, folder)
 

@@ -1,5 +1,6 @@
 """The parts that differ with `numerics`: kernels, layout, cache and runner, put together here and nowhere else."""
 
+from pathlib import Path
 from typing import cast
 
 from isotherm.cache import PrefixCache
@@ -9,11 +10,13 @@ from isotherm.core.plan import PassPlan, PassResult
 from isotherm.kernels.api import Kernels
 from isotherm.kernels.load import load_kernels
 from isotherm.model.decoder import Decoder
+from isotherm.model.mtp import load_mtp
 from isotherm.native.checksums import Checksums
 from isotherm.native.kernels import native_kernels
 from isotherm.native.layout import NativeLayout
 from isotherm.native.prefix import NativePrefixCache
 from isotherm.runner.capacity import Capacity
+from isotherm.runner.drafter import Drafter
 from isotherm.runner.runner import Runner
 from isotherm.runner.watch import PassWatch
 
@@ -40,9 +43,15 @@ def kernels_for(config: EngineConfig) -> Kernels:
     return load_kernels(config.model.kernels, config.model.dtype, config.model.threads)
 
 
-def runner_for(config: EngineConfig, decoder: Decoder, capacity: Capacity) -> Runner:
-    """What runs passes."""
-    return (CheckedRunner if config.numerics == "native" else Runner)(decoder, capacity)
+def runner_for(config: EngineConfig, folder: Path, decoder: Decoder, capacity: Capacity) -> Runner:
+    """What runs passes. Raises CheckpointError when a drafter is asked for and the checkpoint has none."""
+    if config.numerics == "native":
+        return CheckedRunner(decoder, capacity)
+    if config.has_drafter and config.speculative is not None:
+        return Runner(
+            decoder, capacity, Drafter(load_mtp(folder, decoder), decoder, config.speculative.num_speculative_tokens)
+        )
+    return Runner(decoder, capacity)
 
 
 def cache_for(config: EngineConfig, blocks: int, slots: int) -> tuple[PrefixCache, Layout]:

@@ -10,6 +10,7 @@ import numpy as np
 from isotherm.core.constants import BLOCK, block_floor
 from isotherm.core.plan import PassPlan, PassResult, SampleRow, Segment
 from isotherm.core.request import Output, Request
+from isotherm.runner.drafter import without_rejected
 from isotherm.runner.hashes import PassHashes, StateHashes
 from isotherm.runner.runner import Runner
 from isotherm.trace.folder import file_name, next_number
@@ -61,12 +62,14 @@ class Tracer:
         hashes = PassHashes(self._hash)
         result = self._runner.run(plan, hashes)
         first, layers = 0, hashes.layers()
-        for segment, hit in zip(plan.segments, hits, strict=True):
-            last = first + len(segment.tokens)
+        for planned, hit, rows in zip(plan.segments, hits, result.rows, strict=True):
+            segment = without_rejected(planned, rows)
             logits = [hashes.by_place[first + row.offset] for row in segment.rows]
-            record = self._computed(segment, layers[:, first:last], logits, plan)
-            self._write(self._followed[segment.sequence], [record] if hit is None else [hit, record])
-            first = last
+            record = self._computed(segment, layers[:, first : first + len(segment.tokens)], logits, plan)
+            followed = self._followed[segment.sequence]
+            followed.position = segment.end
+            self._write(followed, [record] if hit is None else [hit, record])
+            first += len(planned.tokens)
         return result
 
     def note(self, outputs: Sequence[Output]) -> None:
@@ -86,7 +89,7 @@ class Tracer:
     def _restored(self, segment: Segment) -> Restored | None:
         """The hit that the segment starts from, hashed before the pass: it did not go on from where the last one ended."""
         followed = self._followed[segment.sequence]
-        expected, followed.position = followed.position, segment.end
+        expected = followed.position
         replay = _Replay.of(segment)
         begins_replay = replay.until > segment.start == replay.start
         if not begins_replay and (segment.start == expected or not segment.start):

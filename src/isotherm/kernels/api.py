@@ -133,6 +133,11 @@ class Kernels(Protocol):
         """
         ...
 
+    def shift(self, batch: Batch, x: Tensor, state: ConvState) -> Tensor:
+        """x [M, channels] -> each row's predecessor in its sequence, zeros for position 0. state: of width 2, kept as a
+        convolution's is."""
+        ...
+
     def gated_delta(
         self, batch: Batch, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
     ) -> Tensor:
@@ -147,10 +152,10 @@ class Kernels(Protocol):
         """k, v [M, H*D] `dtype` into the blocks of their positions."""
         ...
 
-    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
+    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
         """Causal attention of q [M, Hq*D] over the blocks, positions 0..t for the row at t. -> [M, Hq*D].
 
-        Query head h reads key-value head h // (Hq/H).
+        Query head h reads key-value head h // (Hq/H). skip: 1 leaves key 0 out for every row but the one at position 0.
         """
         ...
 

@@ -16,6 +16,7 @@ from isotherm.kernels.norm import c as norm
 from isotherm.kernels.rope import c as rope
 from isotherm.kernels.routing import c as routing_c
 from isotherm.kernels.sampling import c as sampling
+from isotherm.kernels.shift.torch_form import shift
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
 
 
@@ -107,6 +108,9 @@ class CKernels:
     def causal_conv(self, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
         return convolution.causal_conv(self.native, batch, x, weight, state)
 
+    def shift(self, batch: Batch, x: Tensor, state: ConvState) -> Tensor:
+        return shift(batch, x, state)
+
     def gated_delta(
         self, batch: Batch, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
     ) -> Tensor:
@@ -115,8 +119,8 @@ class CKernels:
     def write_kv(self, batch: Batch, k: Tensor, v: Tensor, store: KVStore) -> None:
         attention.write_kv(self.native, batch, k, v, store)
 
-    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
-        return attention.attention(self.native, batch, q, store, scale)
+    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
+        return attention.attention(self.native, batch, q, store, scale, skip)
 
     # the choice of a token
 

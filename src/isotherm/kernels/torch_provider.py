@@ -18,6 +18,7 @@ from isotherm.kernels.norm import torch_form as norm
 from isotherm.kernels.rope import torch_form as rope
 from isotherm.kernels.routing import torch_form as routing_t
 from isotherm.kernels.sampling import torch_form as sampling
+from isotherm.kernels.shift.torch_form import shift
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
 
 
@@ -115,6 +116,9 @@ class TorchKernels:
     def causal_conv(self, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
         return convolution.causal_conv(batch, x, weight, state)
 
+    def shift(self, batch: Batch, x: Tensor, state: ConvState) -> Tensor:
+        return shift(batch, x, state)
+
     def gated_delta(
         self, batch: Batch, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
     ) -> Tensor:
@@ -123,8 +127,8 @@ class TorchKernels:
     def write_kv(self, batch: Batch, k: Tensor, v: Tensor, store: KVStore) -> None:
         attention.write_kv(batch, k, v, store)
 
-    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
-        return attention.attention(batch, q, store, scale)
+    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
+        return attention.attention(batch, q, store, scale, skip)
 
     # the choice of a token
 

@@ -17,6 +17,7 @@ class AttentionLayer:
     """Gated attention with grouped queries, as in Qwen3-Next and Qwen3.5.
 
     project: [(2*Hq + 2*H)*D, hidden], rows in the order q, gate, k, v. query_norm, key_norm: [D] float32, one added.
+    skip: 1 leaves key 0 out for every row but the first.
     """
 
     project: Linear
@@ -25,6 +26,7 @@ class AttentionLayer:
     out: Linear
     query_heads: int
     norm_eps: float
+    skip: int = 0
 
     def forward(
         self, kernels: Kernels, batch: Batch, x: Tensor, residual: Tensor, rope: RopeTable, store: KVStore
@@ -36,7 +38,7 @@ class AttentionLayer:
         q = kernels.norm_rope(q, self.query_norm, self.norm_eps, batch.positions, rope)
         k = kernels.norm_rope(k, self.key_norm, self.norm_eps, batch.positions, rope)
         kernels.write_kv(batch, k, v, store)
-        out = kernels.attention(batch, q, store, dim**-0.5)
+        out = kernels.attention(batch, q, store, dim**-0.5, self.skip)
         return kernels.linear(kernels.sigmoid_mul(out, gate), self.out, residual)
 
 

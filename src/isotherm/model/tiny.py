@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from safetensors.torch import load_file, save_file
 
 from isotherm.core.errors import ConfigError
 from isotherm.model.hf_config import read_json
@@ -49,10 +50,13 @@ class TinyCheckpoint:
     parameters: int
 
 
-def write_tiny(kind: str, out: Path, seed: int = 0, dtype: torch.dtype = torch.float32, **shape: Any) -> TinyCheckpoint:
+def write_tiny(
+    kind: str, out: Path, seed: int = 0, dtype: torch.dtype = torch.float32, drafter: bool = False, **shape: Any
+) -> TinyCheckpoint:
     """Write a random checkpoint of `kind` to `out`; the same seed, torch and transformers give the same weights.
 
-    `shape` overrides fields of the transformers config. Raises ConfigError for an unknown kind.
+    drafter: with an MTP layer (`mtp.*`), which transformers leaves out. `shape` overrides fields of the transformers config.
+    Raises ConfigError for an unknown kind.
     """
     import transformers
 
@@ -74,4 +78,21 @@ def write_tiny(kind: str, out: Path, seed: int = 0, dtype: torch.dtype = torch.f
     for file in TOKENIZER_FILES:
         if (EMBEDDED / file).is_file():
             shutil.copyfile(EMBEDDED / file, out / file)
-    return TinyCheckpoint(out, model.num_parameters())
+    added = add_drafter(out, seed) if drafter else 0
+    return TinyCheckpoint(out, model.num_parameters() + added)
+
+
+def add_drafter(folder: Path, seed: int = 0) -> int:
+    """Give a checkpoint of one file a random drafter, its layer a copy of the last attention layer; how many weights it has."""
+    file = folder / "model.safetensors"
+    weights = load_file(file)
+    hidden = weights["model.norm.weight"].shape[0]
+    at = f"model.layers.{max(int(name.split('.')[2]) for name in weights if '.self_attn.' in name)}."
+    made = torch.Generator().manual_seed(seed)
+    tensors = {f"layers.0.{name.removeprefix(at)}": t.clone() for name, t in weights.items() if name.startswith(at)}
+    tensors["fc.weight"] = torch.randn(hidden, 2 * hidden, generator=made) * hidden**-0.5
+    for norm in ("pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"):
+        tensors[f"{norm}.weight"] = torch.randn(hidden, generator=made) * 0.1
+    dtype = weights["model.norm.weight"].dtype
+    save_file(weights | {f"mtp.{name}": tensor.to(dtype) for name, tensor in tensors.items()}, file)
+    return sum(tensor.numel() for tensor in tensors.values())

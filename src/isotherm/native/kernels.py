@@ -11,6 +11,7 @@ from isotherm.core.numerics import NativeConfig, ReplayKernel
 from isotherm.kernels.api import Experts, Groups, Linear, RopeTable, Routing
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.sampling import torch_form as sampling
+from isotherm.kernels.shift.torch_form import shift
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
 from isotherm.native import activation, attention, convolution, gated_delta, linear, mixture, norm
 
@@ -121,6 +122,9 @@ class NativeKernels:
     def causal_conv(self, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
         return convolution.causal_conv(batch, x, weight, state)
 
+    def shift(self, batch: Batch, x: Tensor, state: ConvState) -> Tensor:
+        return shift(batch, x, state)
+
     def gated_delta(
         self, batch: Batch, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
     ) -> Tensor:
@@ -129,7 +133,8 @@ class NativeKernels:
     def write_kv(self, batch: Batch, k: Tensor, v: Tensor, store: KVStore) -> None:
         attention.write_kv(batch, k, v, store)
 
-    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
+    def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
+        assert not skip, "there is no drafter in native numerics"
         return attention.attention(batch, q, store, scale)
 
     # the choice of a token: not what this mode is about, so torch's form of exact mode's

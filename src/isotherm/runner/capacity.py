@@ -29,13 +29,19 @@ class Floor:
 
 
 def plan_capacity(
-    spec: ModelSpec, kernels: Kernels, config: CacheConfig, lanes: int, floor: Floor, available_bytes: int
+    spec: ModelSpec,
+    kernels: Kernels,
+    config: CacheConfig,
+    lanes: int,
+    floor: Floor,
+    available_bytes: int,
+    drafter: bool = False,
 ) -> Capacity:
     """Explicit counts as asked; what is left of the budget goes half to blocks, half to slots, above the floor.
 
     The default budget is a quarter of `available_bytes`, at most 4 GiB. Raises ConfigError when the floor does not fit.
     """
-    block_bytes, slot_bytes = _sizes(spec, kernels)
+    block_bytes, slot_bytes = _sizes(spec, kernels, drafter)
     budget = config.memory_bytes or min(available_bytes // 4, 4 << 30)
     least = floor.blocks * block_bytes + floor.slots * slot_bytes
     spare = budget - least
@@ -53,6 +59,6 @@ def plan_capacity(
     return Capacity(blocks + 1, slots + 1, lanes, block_bytes, slot_bytes)
 
 
-def _sizes(spec: ModelSpec, kernels: Kernels) -> tuple[int, int]:
-    one = allocate(spec, kernels, 1, 1, 1)
+def _sizes(spec: ModelSpec, kernels: Kernels, drafter: bool) -> tuple[int, int]:
+    one = allocate(spec, kernels, 1, 1, 1, drafter)
     return sum(t.nbytes for t in one.by_block().values()), sum(t.nbytes for t in one.by_slot().values())

@@ -11,16 +11,21 @@ from isotherm.core.plan import PassPlan, Segment, StateWrite
 from isotherm.kernels.batch import Batch
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState, allocate
+from isotherm.runner.drafter import Drafter
 from isotherm.runner.layout import lay_out
 
 
 class Sequenced:
-    """Owns the state of one sequence: block i has id i + 1, and the state at boundary b is kept in slot b / 64."""
+    """Owns the state of one sequence, its drafter's too if it has one.
 
-    def __init__(self, decoder: Decoder, longest: int):
+    Block i has id i + 1, and the state at boundary b is kept in slot b / 64.
+    """
+
+    def __init__(self, decoder: Decoder, longest: int, drafter: Drafter | None = None):
         self.decoder = decoder
+        self._drafter = drafter
         blocks = blocks_for(longest)
-        self.state: ModelState = allocate(decoder.spec, decoder.kernels, blocks + 1, blocks + 1, 1)
+        self.state: ModelState = allocate(decoder.spec, decoder.kernels, blocks + 1, blocks + 1, 1, drafter is not None)
         self.length = 0
 
     def extend(self, tokens: Sequence[int]) -> Tensor:
@@ -46,6 +51,8 @@ class Sequenced:
         )
         batch, ids = lay_out(PassPlan((segment,)))
         hidden = self.decoder.forward(batch, ids, self.state)
+        if self._drafter is not None and self.state.drafter is not None:
+            self._drafter.follow(batch, ids, hidden, self.state.drafter)
         self.length = end
         return batch, hidden
 

@@ -7,6 +7,7 @@ from isotherm.core.plan import BlockCopy, PassPlan, PassResult, RowResult, Sampl
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState, allocate
 from isotherm.runner.capacity import Capacity
+from isotherm.runner.drafter import Drafter
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 from isotherm.runner.watch import PassWatch
@@ -18,10 +19,11 @@ LOGIT_ROWS = 64
 class Runner:
     """Owns the state store. One pass at a time."""
 
-    def __init__(self, decoder: Decoder, capacity: Capacity):
+    def __init__(self, decoder: Decoder, capacity: Capacity, drafter: Drafter | None = None):
         self.decoder = decoder
+        self.drafter = drafter
         self.state: ModelState = allocate(
-            decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, capacity.lanes
+            decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, capacity.lanes, drafter is not None
         )
         self.sampler = Sampler(decoder.kernels)
 
@@ -40,8 +42,11 @@ class Runner:
             places += [first + row.offset for row in segment.rows]
             positions += [segment.start + row.offset + 1 for row in segment.rows]
             first += len(segment.tokens)
-        results = self._results(hidden, rows, places, positions, watch)
-        return _by_segment(plan, results)
+        found = _by_segment(plan, self._results(hidden, rows, places, positions, watch))
+        if self.drafter is None or self.state.drafter is None:
+            return PassResult(found)
+        normed = self.drafter.follow(batch, tokens, hidden, self.state.drafter)
+        return PassResult(found, self.drafter.propose(plan, found, normed, self.state.drafter, self.sampler))
 
     def _results(
         self,
@@ -72,9 +77,9 @@ class Runner:
                 tensor[ids] = float("nan")
 
 
-def _by_segment(plan: PassPlan, results: list[RowResult]) -> PassResult:
+def _by_segment(plan: PassPlan, results: list[RowResult]) -> tuple[tuple[RowResult, ...], ...]:
     rows, start = [], 0
     for segment in plan.segments:
         rows.append(tuple(results[start : start + len(segment.rows)]))
         start += len(segment.rows)
-    return PassResult(tuple(rows))
+    return tuple(rows)

@@ -29,6 +29,10 @@ class Sampler:
             results[index] = entry
         return results
 
+    def choices(self, logits: Tensor, rows: Sequence[SampleRow], positions: Sequence[int]) -> list[int]:
+        """The tokens alone."""
+        return [self._token(logits[index], row, positions[index]) for index, row in enumerate(rows)]
+
     def _token(self, logits: Tensor, row: SampleRow | ScoreRow, position: int) -> int:
         if isinstance(row, ScoreRow):
             return row.token

@@ -2,7 +2,7 @@
 
 from isotherm.cache import PrefixCache
 from isotherm.core.layout import Layout
-from isotherm.core.plan import RowResult, ScoreRow, Segment
+from isotherm.core.plan import RowResult, SampleRow, ScoreRow, Segment
 from isotherm.core.request import Output, TokenLogprob
 from isotherm.scheduler.counters import Counters
 from isotherm.scheduler.holding import advance, discard, leave
@@ -21,24 +21,44 @@ class Completion:
         self._counters = counters
         self._max_model_len = max_model_len
 
-    def apply(self, sequence: Sequence, segment: Segment, results: tuple[RowResult, ...]) -> Output | None:
-        """The output of this segment, if it has any. What it wrote is published first."""
-        finite = all(result.finite for result in results)
-        advance(self._cache, self._layout, sequence, segment, publish=finite)
-        if not finite:
-            return self._fail(sequence)
+    def apply(
+        self, sequence: Sequence, segment: Segment, results: tuple[RowResult, ...], drafts: tuple[int, ...] = ()
+    ) -> list[Output]:
+        """The outputs of this segment, one a token. What it wrote is published first. drafts: for the tokens to come."""
+        scores, chosen = _scored(segment, results), _chosen(segment, results)
+        finite = all(result.finite for _, result in scores) and all(result.finite for result in chosen)
+        good = chosen if finite else chosen[:-1]
+        accepted = 0 if sequence.cancelled else max(len(good) - 1, 0)
+        advance(self._cache, self._layout, sequence, segment, finite, rejected=segment.drafts - accepted)
         if sequence.cancelled:
-            return self.abort(sequence)
-        chosen = _take(sequence, segment, results)
-        if chosen is None:
-            return None
-        sequence.generated.append(chosen.token)
-        self._counters.generation_tokens += 1
-        ending = self._ending(sequence, chosen.token)
-        if ending is not None:
-            self._retire(sequence)
-        logprobs = () if sequence.request.sampling.logprobs is None else (_logprob(chosen),)
-        return sequence.output((chosen.token,), logprobs, ending)
+            return [self.abort(sequence) if finite else self._fail(sequence)]
+        if segment.drafts:
+            self._counters.drafted(segment.drafts, accepted)
+        if finite:
+            sequence.scores += [
+                TokenLogprob(row.token, result.logprob, result.rank, result.top) for row, result in scores
+            ]
+        outputs = self._commit(sequence, good)
+        if not finite and sequence.is_running:
+            outputs.append(self._fail(sequence))
+        sequence.drafts = drafts
+        return outputs
+
+    def _commit(self, sequence: Sequence, chosen: tuple[RowResult, ...]) -> list[Output]:
+        """Add the tokens one by one, to the one that ends the sequence; those after it never were."""
+        outputs = []
+        for place, result in enumerate(chosen):
+            sequence.generated.append(result.token)
+            self._counters.generation_tokens += 1
+            ending = self._ending(sequence, result.token)
+            if ending is not None:
+                sequence.computed -= len(chosen) - 1 - place
+                self._retire(sequence)
+            logprobs = () if sequence.request.sampling.logprobs is None else (_logprob(result),)
+            outputs.append(sequence.output((result.token,), logprobs, ending, guessed=place < len(chosen) - 1))
+            if ending is not None:
+                break
+        return outputs
 
     def abort(self, sequence: Sequence) -> Output:
         """A running sequence that no pass in flight names ends here; what it computed is kept."""
@@ -64,15 +84,19 @@ class Completion:
         return Ending("length") if full else None
 
 
-def _take(sequence: Sequence, segment: Segment, results: tuple[RowResult, ...]) -> RowResult | None:
-    """Gather the prompt's scores; the sampled row, if there is one."""
-    chosen = None
-    for row, result in zip(segment.rows, results, strict=True):
-        if isinstance(row, ScoreRow):
-            sequence.scores.append(TokenLogprob(row.token, result.logprob, result.rank, result.top))
-        else:
-            chosen = result
-    return chosen
+def _scored(segment: Segment, results: tuple[RowResult, ...]) -> list[tuple[ScoreRow, RowResult]]:
+    rows = zip(segment.rows, results, strict=True)
+    return [(row, result) for row, result in rows if isinstance(row, ScoreRow)]
+
+
+def _chosen(segment: Segment, results: tuple[RowResult, ...]) -> tuple[RowResult, ...]:
+    """What was chosen, in order: as long as each is finite and is the draft that the next row was computed with."""
+    sampled = [result for row, result in zip(segment.rows, results, strict=True) if isinstance(row, SampleRow)]
+    guesses = segment.tokens[len(segment.tokens) - segment.drafts :]
+    count = 0
+    while count < len(guesses) and sampled[count].finite and sampled[count].token == guesses[count]:
+        count += 1
+    return tuple(sampled[: count + 1])
 
 
 def _logprob(result: RowResult) -> TokenLogprob:

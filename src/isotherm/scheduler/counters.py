@@ -19,6 +19,17 @@ class Counters:
         self.generation_tokens = 0
         self.passes = 0
         self.skipped_snapshots = 0
+        self.drafts = 0
+        self.drafted_tokens = 0
+        self.accepted: list[int] = []
+
+    def drafted(self, guesses: int, accepted: int) -> None:
+        """A segment checked so many guesses, of which the first `accepted` were right."""
+        self.drafts += 1
+        self.drafted_tokens += guesses
+        self.accepted += [0] * (guesses - len(self.accepted))
+        for position in range(accepted):
+            self.accepted[position] += 1
 
     def admitted(self, prompt_tokens: int, hit: Hit) -> None:
         """A request was admitted for the first time."""

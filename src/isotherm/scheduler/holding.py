@@ -36,9 +36,14 @@ def enter(cache: PrefixCache, layout: Layout, sequence: Sequence, hit: Hit) -> N
         sequence.first_hit = hit
 
 
-def advance(cache: PrefixCache, layout: Layout, sequence: Sequence, segment: Segment, publish: bool) -> None:
-    """A pass has computed `segment`: move on to its last boundary, and show what of the prompt it finished."""
-    sequence.computed = segment.end
+def advance(
+    cache: PrefixCache, layout: Layout, sequence: Sequence, segment: Segment, publish: bool, rejected: int = 0
+) -> None:
+    """A pass has computed `segment`: move on to its last boundary, and show what of the prompt it finished.
+
+    rejected: its last tokens that were not to come, which a segment that crosses no boundary may have.
+    """
+    sequence.computed = segment.end - rejected
     if sequence.copy is not None:
         _give_back_borrowed(cache, sequence)
     if segment.writes:

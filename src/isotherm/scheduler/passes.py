@@ -5,22 +5,29 @@ from isotherm.core.constants import block_floor, blocks_for
 from isotherm.core.layout import EXACT, Layout
 from isotherm.core.plan import BlockCopy, PassPlan, Segment, StateWrite
 from isotherm.scheduler.counters import Counters
+from isotherm.scheduler.guesses import Guesses
 from isotherm.scheduler.holding import leave
 from isotherm.scheduler.roster import Roster
 from isotherm.scheduler.rows import rows_for
 from isotherm.scheduler.sequence import Sequence
 
+NO_GUESSES = Guesses(None, 0)
+
 
 class Part:
-    """One sequence's share of a pass being planned. slot: for the last boundary it crosses, None when it crosses none."""
+    """One sequence's share of a pass being planned, to `end`, and guesses after it.
 
-    __slots__ = ("copy", "end", "sequence", "slot")
+    slot: for the last boundary it crosses, None when it crosses none.
+    """
 
-    def __init__(self, sequence: Sequence, end: int, slot: int | None):
+    __slots__ = ("copy", "drafts", "end", "sequence", "slot")
+
+    def __init__(self, sequence: Sequence, end: int, slot: int | None, drafts: tuple[int, ...] = ()):
         self.copy: BlockCopy | None = sequence.copy
         self.sequence = sequence
         self.end = end
         self.slot = slot
+        self.drafts = drafts
 
     @property
     def boundary(self) -> int:
@@ -31,8 +38,17 @@ class Part:
 class PassDraft:
     """A pass being planned: takes sequences one by one while its budget of tokens lasts."""
 
-    def __init__(self, budget: int, cache: PrefixCache, roster: Roster, counters: Counters, layout: Layout = EXACT):
+    def __init__(
+        self,
+        budget: int,
+        cache: PrefixCache,
+        roster: Roster,
+        counters: Counters,
+        layout: Layout = EXACT,
+        guesses: Guesses = NO_GUESSES,
+    ):
         self.budget = budget
+        self._guesses = guesses
         self._layout = layout
         self._cache = cache
         self._roster = roster
@@ -44,8 +60,11 @@ class PassDraft:
         """The position to which the budget would take a sequence that is computed so far; no further to leave it out."""
         return self._layout.segment_end(computed, sequence.length, sequence.prompt_length, self.budget)
 
-    def extend(self, sequence: Sequence) -> None:
-        """Go on with a running sequence, if there is room; if blocks are short, later arrivals make room, or it does itself."""
+    def extend(self, sequence: Sequence, others: int = 0) -> None:
+        """Go on with a running sequence, if there is room; if blocks are short, later arrivals make room, or it does itself.
+
+        others: how many more sequences want a row of this pass; guesses are not at their cost.
+        """
         if not self.budget or not sequence.is_running:
             return
         end = self.reach(sequence, sequence.computed)
@@ -54,16 +73,17 @@ class PassDraft:
         crosses = block_floor(end) > sequence.computed
         if crosses and not self._cache.slots.available:
             return
-        missing = blocks_for(end) - len(sequence.blocks)
+        missing = blocks_for(end + self._guesses.reserve) - len(sequence.blocks)
         if missing > 0:
             if not self._make_room(sequence, missing):
                 return
             blocks = self._cache.allocate_blocks(missing)
             assert blocks is not None, "room was made, and there is none"
             sequence.blocks += blocks
-        self._parts.append(Part(sequence, end, self._cache.allocate_slot() if crosses else None))
+        drafts = self._guesses.for_(sequence, self.budget - 1 - others) if sequence.remaining == 1 else ()
+        self._parts.append(Part(sequence, end, self._cache.allocate_slot() if crosses else None, drafts))
         self._planned.add(sequence.number)
-        self.budget -= end - sequence.computed
+        self.budget -= end - sequence.computed + len(drafts)
 
     def finish(self) -> PassPlan | None:
         """The pass as planned; None when nobody takes part."""
@@ -109,10 +129,11 @@ def _segment(part: Part, optional: tuple[StateWrite, ...]) -> Segment:
         sequence=sequence.number,
         lane=sequence.lane,
         start=sequence.computed,
-        tokens=sequence.tokens(sequence.computed, part.end),
+        tokens=sequence.tokens(sequence.computed, part.end) + part.drafts,
         blocks=sequence.blocks,
         state=sequence.slot,
         writes=optional if part.slot is None else (*optional, StateWrite(part.boundary, part.slot)),
-        rows=rows_for(sequence, part.end),
+        rows=rows_for(sequence, part.end, part.drafts),
+        drafts=len(part.drafts),
         replay=sequence.replay if sequence.replay is not None and sequence.replay.touches(sequence.computed) else None,
     )

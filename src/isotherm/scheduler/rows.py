@@ -4,14 +4,16 @@ from isotherm.core.plan import SampleRow, ScoreRow
 from isotherm.scheduler.sequence import Sequence
 
 
-def rows_for(sequence: Sequence, end: int) -> tuple[SampleRow | ScoreRow, ...]:
-    """Rows of the segment from `sequence.computed` to `end`.
+def rows_for(sequence: Sequence, end: int, drafts: tuple[int, ...] = ()) -> tuple[SampleRow | ScoreRow, ...]:
+    """Rows of the segment from `sequence.computed` to `end`, and one for each of the drafts that follow.
 
     A prompt's row i scores prompt[i+1], once, when that was asked for. Only the row of the last known token samples: tokens
     that are computed again after a preemption have been chosen already.
     """
     scores = _scores(sequence, end) if sequence.wants_scores else ()
-    return (*scores, _sample(sequence)) if end == sequence.length else scores
+    if end < sequence.length:
+        return scores
+    return (*scores, *(_sample(sequence, drafts[:count]) for count in range(len(drafts) + 1)))
 
 
 def _scores(sequence: Sequence, end: int) -> tuple[ScoreRow, ...]:
@@ -21,15 +23,16 @@ def _scores(sequence: Sequence, end: int) -> tuple[ScoreRow, ...]:
     return tuple(ScoreRow(row - start, prompt[row + 1], top) for row in rows)
 
 
-def _sample(sequence: Sequence) -> SampleRow:
+def _sample(sequence: Sequence, drafts: tuple[int, ...]) -> SampleRow:
+    """The choice after these drafts, as if they were committed."""
     request = sequence.request
     params = request.sampling
     return SampleRow(
-        offset=sequence.remaining - 1,
+        offset=sequence.remaining - 1 + len(drafts),
         params=params,
         seed=request.seed,
         choice=request.choice,
         prompt=request.prompt if params.needs_history else (),
-        history=tuple(sequence.generated) if params.needs_history else (),
-        banned=sequence.stop.banned,
+        history=(*sequence.generated, *drafts) if params.needs_history else (),
+        banned=sequence.stop.banned_after(len(drafts)),
     )

@@ -1,7 +1,7 @@
 """The scheduler: which tokens of which sequences the next pass computes. Pure planning, one pass in flight at a time."""
 
 from isotherm.cache import PrefixCache
-from isotherm.core.config import SchedulerConfig
+from isotherm.core.config import SchedulerConfig, SpeculativeConfig
 from isotherm.core.errors import ConfigError, QueueFullError, RequestError
 from isotherm.core.layout import Layout
 from isotherm.core.plan import PassPlan, PassResult
@@ -11,6 +11,7 @@ from isotherm.core.vocabulary import Vocabulary
 from isotherm.scheduler.admission import Admission
 from isotherm.scheduler.completion import Completion
 from isotherm.scheduler.counters import Counters
+from isotherm.scheduler.guesses import Guesses
 from isotherm.scheduler.limits import minimum_blocks
 from isotherm.scheduler.passes import PassDraft
 from isotherm.scheduler.roster import Roster
@@ -32,6 +33,7 @@ class Scheduler:
         layout: Layout,
         vocabulary: Vocabulary,
         max_model_len: int,
+        speculative: SpeculativeConfig | None = None,
     ):
         if cache.blocks.capacity < minimum_blocks(max_model_len):
             raise ConfigError("blocks", f"max_model_len={max_model_len} needs {minimum_blocks(max_model_len)}")
@@ -45,6 +47,7 @@ class Scheduler:
         self._roster = Roster(min(config.max_num_seqs, cache.slots.capacity - 1))
         self._admission = Admission(cache, layout, self._roster, self._counters)
         self._layout = layout
+        self._guesses = Guesses(speculative, max_model_len)
         self._completion = Completion(cache, layout, self._roster, self._counters, max_model_len)
         self._sequences: dict[str, Sequence] = {}
         self._arrivals = 0
@@ -93,12 +96,12 @@ class Scheduler:
         if self._in_flight is not None:
             raise RuntimeError("the last pass has not been completed")
         budget = self._config.max_num_batched_tokens
-        draft = PassDraft(budget, self._cache, self._roster, self._counters, self._layout)
+        draft = PassDraft(budget, self._cache, self._roster, self._counters, self._layout, self._guesses)
         running = list(self._roster.running)
         prefills = [sequence for sequence in running if sequence.remaining > 1]
-        for sequence in running:
-            if sequence.remaining == 1:
-                draft.extend(sequence)
+        generating = [sequence for sequence in running if sequence.remaining == 1]
+        for place, sequence in enumerate(generating):
+            draft.extend(sequence, others=len(generating) - place - 1)
         for sequence in prefills:
             draft.extend(sequence)
         self._admission.admit(draft)
@@ -113,11 +116,11 @@ class Scheduler:
             raise RuntimeError("not the pass in flight")
         self._in_flight = None
         self._counters.passes += 1
+        drafts = iter(result.drafts)
         by_number = {sequence.number: sequence for sequence in self._roster.running}
         for segment, results in zip(plan.segments, result.rows, strict=True):
             sequence = by_number[segment.sequence]
-            output = self._completion.apply(sequence, segment, results)
-            if output is not None:
+            for output in self._completion.apply(sequence, segment, results, next(drafts, ())):
                 self._hand_out(sequence, output)
         return self.idle()
 
@@ -146,6 +149,9 @@ class Scheduler:
             evicted_snapshots=self._cache.evicted_snapshots,
             passes=counters.passes,
             skipped_snapshots=counters.skipped_snapshots,
+            drafts=counters.drafts,
+            drafted_tokens=counters.drafted_tokens,
+            accepted_by_position=tuple(counters.accepted),
         )
 
     def check(self) -> None:

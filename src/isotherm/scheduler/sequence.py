@@ -18,7 +18,8 @@ class Sequence:
         0 ......... place ............ block_floor(computed) ...... computed ........... length
         | published | written, private | rows kept in the lane       | not computed yet   |
 
-    points: boundaries of its prompt at which a snapshot is wanted. scores: log-probabilities of prompt[1:], gathered so far.
+    drafts: guesses for the tokens after the last one. points: boundaries of its prompt at which a snapshot is wanted.
+    scores: log-probabilities of prompt[1:], gathered so far.
     replay, borrowed: its hit's, None and NULL_BLOCK in exact mode; `borrowed` is held until it has been copied.
     shadowed: blocks of the tree on the way to `place` that it holds and does not use; none in exact mode.
     """
@@ -28,6 +29,7 @@ class Sequence:
         "borrowed",
         "cancelled",
         "computed",
+        "drafts",
         "first_hit",
         "generated",
         "lane",
@@ -66,6 +68,7 @@ class Sequence:
         self.points: tuple[int, ...] = ()
         self.replay: Replay | None = None
         self.borrowed = NULL_BLOCK
+        self.drafts: tuple[int, ...] = ()
         self.shadowed: tuple[int, ...] = ()
 
     @property
@@ -115,6 +118,7 @@ class Sequence:
         logprobs: tuple[TokenLogprob, ...] = (),
         ending: Ending | None = None,
         error: str | None = None,
+        guessed: bool = False,
     ) -> Output:
         """What to tell the caller; the first one also says what the cache spared, and the prompt's log-probabilities."""
         first, self.reported = not self.reported, True
@@ -127,6 +131,7 @@ class Sequence:
             prompt_logprobs=tuple(self.scores) if scored else None,
             cached_tokens=(hit.tokens if hit else 0) if first else None,
             matched_tokens=(hit.matched if hit else 0) if first else None,
+            guessed=guessed,
             finish_reason=ending.finish_reason if ending else None,
             stop_reason=ending.stop_reason if ending else None,
             error=error,

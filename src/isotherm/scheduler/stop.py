@@ -37,7 +37,11 @@ class StopMatcher:
     @property
     def banned(self) -> tuple[int, ...]:
         """Tokens that the next choice must exclude, since they would end the sequence too early."""
-        return self._forbidden if self._count < self._min_tokens else ()
+        return self.banned_after(0)
+
+    def banned_after(self, more: int) -> tuple[int, ...]:
+        """The same once `more` tokens have been generated."""
+        return self._forbidden if self._count + more < self._min_tokens else ()
 
     def push(self, token: int) -> Ending | None:
         """The ending that `token` brings, if any."""

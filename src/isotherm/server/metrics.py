@@ -50,6 +50,7 @@ class EngineCollector(Collector):
             family.add_metric((self._model,), value)
             yield family
         yield self._declined()
+        yield from self._drafts()
 
     def _gauge(self, name: str, text: str, value: float) -> GaugeMetricFamily:
         family = GaugeMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
@@ -62,6 +63,22 @@ class EngineCollector(Collector):
         for reason, count in sorted(self.stats.declined.items()):
             family.add_metric((self._model, reason), count)
         return family
+
+    def _drafts(self) -> Iterator[CounterMetricFamily]:
+        s = self.stats
+        for name, text, value in (
+            ("spec_decode_num_drafts", "Passes of a sequence that checked guesses.", s.drafts),
+            ("spec_decode_num_draft_tokens", "Guesses checked.", s.drafted_tokens),
+            ("spec_decode_num_accepted_tokens", "Guesses that were right.", sum(s.accepted_by_position)),
+        ):
+            family = CounterMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
+            family.add_metric((self._model,), value)
+            yield family
+        name, text = "isotherm:spec_decode_num_accepted_tokens_per_pos", "The same by place in the draft."
+        family = CounterMetricFamily(name, text, labels=(*_LABELS, "position"))
+        for position, count in enumerate(s.accepted_by_position):
+            family.add_metric((self._model, str(position)), count)
+        yield family
 
 
 class Metrics:

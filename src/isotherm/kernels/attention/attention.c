@@ -112,8 +112,8 @@ static void by_splits(plan_t *plan, int threads) {
 }
 
 void iso_attention(const batch_t *batch, const act_t *q, long q_stride, const unit_t *keys, const unit_t *values, act_t *out,
-                   long query_heads, long heads, long dim, float scale, int threads) {
-    const attention_t at = {shape_of(heads, dim), q, keys, values, out, q_stride, query_heads / heads, scale};
+                   long query_heads, long heads, long dim, float scale, long skip, int threads) {
+    const attention_t at = {shape_of(heads, dim), q, keys, values, out, q_stride, query_heads / heads, skip, scale};
     plan_t plan = plan_of(&at, batch);
     if (plan.products < SMALL) threads = 1;
     int few = plan.splits > 1 && plan.count < 4 * threads;

@@ -43,7 +43,7 @@ def write_kv(native: Library, batch: Batch, k: Tensor, v: Tensor, store: KVStore
     )
 
 
-def attention(native: Library, batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
+def attention(native: Library, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
     """See isotherm.kernels.api.Kernels.attention."""
     stride = matrix(q, native.dtype, "q", rows=batch.rows)
     query_heads = q.shape[1] // store.shape.dim
@@ -51,7 +51,7 @@ def attention(native: Library, batch: Batch, q: Tensor, store: KVStore, scale: f
         raise ValueError(f"q: {q.shape[1]} columns do not share {store.shape.heads} heads of {store.shape.dim}")
     out = torch.empty(q.shape, dtype=native.dtype)
     pointers = BatchPointers.of(batch)
-    native.function("iso_attention", "pplppplllfi")(
+    native.function("iso_attention", "pplppplllfli")(
         pointers.address,
         q.data_ptr(),
         stride,
@@ -62,6 +62,7 @@ def attention(native: Library, batch: Batch, q: Tensor, store: KVStore, scale: f
         store.shape.heads,
         store.shape.dim,
         scale,
+        skip,
         native.threads,
     )
     return out

@@ -15,7 +15,7 @@ typedef struct {
     const act_t *q;
     const unit_t *keys, *values;
     act_t *out;
-    long q_stride, group;
+    long q_stride, group, skip; /* skip: key 0 is left out for rows beyond position 0 */
     float scale;
 } attention_t;
 
@@ -116,6 +116,9 @@ static void attend_block(const attention_t *at, const strip_t *strip, long i, in
                            .b_stride = BLOCK, .depth = shape->key_steps, .sums = w->scores, .sums_stride = BLOCK};
     sums_of(&scores, strip->rows, BLOCK);
     int whole = i < strip->first / BLOCK;
+    if (i == 0 && at->skip)
+        for (long r = 0; r < strip->rows; r++)
+            if (strip->first + r / at->group > 0) w->scores[r * BLOCK] = -__builtin_inff();
     for (long r = 0; r < strip->rows; r++) {
         long limit = whole ? BLOCK : strip->first % BLOCK + r / at->group + 1;
         softmax_row(w->scores + r * BLOCK, limit, begins, at->scale, w->part.m + r, w->part.l + r, w->change + r, w->p + r * BLOCK);

@@ -26,20 +26,20 @@ def write_kv(batch: Batch, k: Tensor, v: Tensor, store: KVStore) -> None:
 
 
 @one_thread()
-def attention(batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
+def attention(batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
     """See isotherm.kernels.api.Kernels.attention."""
     out = torch.empty(q.shape, dtype=q.dtype)
     for view in segment_views(batch):
         for position in range(view.start, view.end):
             row = view.row + position - view.start
             queries = fresh(q[row].reshape(store.shape.heads, -1, store.shape.dim))
-            out[row] = _row(queries, position, view.blocks, store, scale).reshape(-1)
+            out[row] = _row(queries, position, view.blocks, store, scale, min(skip, position)).reshape(-1)
     return out
 
 
-def _row(q: Tensor, position: int, blocks: tuple[int, ...], store: KVStore, scale: float) -> Tensor:
+def _row(q: Tensor, position: int, blocks: tuple[int, ...], store: KVStore, scale: float, skip: int) -> Tensor:
     """q [H, group, D] float32 -> [H, group, D] float32."""
-    m, total, acc = _block(q, position + 1, store, blocks[0], scale)
+    m, total, acc = _block(q, position + 1, store, blocks[0], scale, skip)
     for i in range(1, blocks_for(position + 1)):
         m_i, total_i, acc_i = _block(q, position + 1 - i * BLOCK, store, blocks[i], scale)
         largest = torch.maximum(m, m_i)
@@ -48,9 +48,12 @@ def _row(q: Tensor, position: int, blocks: tuple[int, ...], store: KVStore, scal
     return acc / total
 
 
-def _block(q: Tensor, limit: int, store: KVStore, block: int, scale: float) -> tuple[Tensor, Tensor, Tensor]:
-    """The softmax of one block's first `limit` keys: m, l [H, group, 1] and acc [H, group, D]."""
-    live = torch.arange(BLOCK) < limit
+def _block(
+    q: Tensor, limit: int, store: KVStore, block: int, scale: float, skip: int = 0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The softmax of one block's keys skip..limit: m, l [H, group, 1] and acc [H, group, D]."""
+    places = torch.arange(BLOCK)
+    live = (places >= skip) & (places < limit)
     keys = fresh(torch.where(live[:, None], store.k[block], 0).transpose(1, 2))
     values = fresh(torch.where(live[:, None], store.v[block], 0))
     scores = torch.where(live, torch.bmm(q, keys) * scale, -torch.inf)
