@@ -1,6 +1,7 @@
 """The logic of the Triton kernels, in Triton's interpreter on the CPU: tiny shapes, float32, against the definitions.
 
-Bits are the GPU suite's business (tests/gpu). The interpreter is chosen when Triton is imported, so these run in a process of their own.
+Bits are the GPU suite's business (tests/gpu). The interpreter is chosen when Triton is imported, so these run in a process of
+their own.
 """
 
 import importlib.util

@@ -1,6 +1,7 @@
 """What test_triton_interpreted.py runs in a process with TRITON_INTERPRET=1. Not a test by itself."""
 
 import sys
+from functools import partial
 
 import numpy
 import segmented as seg
@@ -10,11 +11,12 @@ from torch import Tensor
 from isotherm.kernels.attention import plan
 from isotherm.kernels.attention import triton_form as attention_form
 from isotherm.kernels.attention.reference import attention as attention_definition
+from isotherm.kernels.batch import Batch
 from isotherm.kernels.gated_delta import triton_form as delta_form
 from isotherm.kernels.gated_delta.reference import gated_delta as recurrence
 from isotherm.kernels.linear import triton_form as linear_form
 from isotherm.kernels.linear.tiles import ProductTile, TileTable
-from isotherm.kernels.state import DeltaShape, KVShape
+from isotherm.kernels.state import DeltaShape, DeltaState, KVShape
 
 CPU = torch.device("cpu")
 
@@ -32,7 +34,7 @@ def linear() -> None:
         table = TileTable({(50, 80): ((64, tile),)}, {})
         close(linear_form.linear(table, x, weight), sums)
         close(linear_form.linear(table, x, weight, residual), sums + residual.double())
-        close(linear_form.logits(table, x[:1], weight), sums[:1])
+        close(linear_form.logits(x[:1], weight), sums[:1])
     tokens = torch.tensor([3, 49, 0], dtype=torch.int32)
     assert torch.equal(linear_form.embed(tokens, weight), weight.data[tokens.long()])
 
@@ -46,6 +48,9 @@ def gated_delta() -> None:
     def split(x: Tensor) -> list[Tensor]:
         return list(x.split([width, 2, 2], dim=1))
 
+    def layer(state: DeltaState, batch: Batch, x: Tensor) -> Tensor:
+        return delta_form.gated_delta(batch, *split(x), decay, dt_bias, state)
+
     for passes in (
         seg.whole(lengths),
         [[(0, 10), (2, 3)], [(2, 67), (0, 120), (1, 60)], [(1, 4)]],
@@ -55,9 +60,8 @@ def gated_delta() -> None:
         state = delta_form.delta_state(torch.float32, shape, ledger.slots, ledger.lane_count, CPU)
         seg.poison(*state.rows.values())
         seg.poison(state.state, keep_first=True)
-        outputs = seg.play(
-            inputs, passes, ledger, lambda batch, x: delta_form.gated_delta(batch, *split(x), decay, dt_bias, state)
-        )
+        call = partial(layer, state)
+        outputs = seg.play(inputs, passes, ledger, call)
         for x, y in zip(inputs, outputs, strict=True):
             close(y, recurrence(*split(x.double()), decay.double(), dt_bias.double(), shape)[0])
         for (sequence, boundary), slot in ledger.kept.items():

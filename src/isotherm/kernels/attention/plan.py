@@ -51,7 +51,8 @@ def plan_attention(batch: Batch, heads: int, group: int, split: int) -> Attentio
     parts = (_part(batch, views, chosen, pairs, heads, group, split) for pairs in TILES)
     counts = torch.tensor([view.end - view.start for view in views])
     segments = torch.repeat_interleave(torch.arange(len(views)), counts).int()
-    return AttentionPlan(*parts, segments)
+    small, middle, large = parts
+    return AttentionPlan(small, middle, large, segments)
 
 
 def _height(pairs: int) -> int:
@@ -73,7 +74,8 @@ def _part(
     splits_in_all = sum(splits for splits, _, _ in walked)
     if splits_in_all * heads * pairs > WAITING_PAIRS or splits_in_all == len(walked):
         return TilePlan(pairs, _table([(s, first, 0, splits) for splits, s, first in walked]), _table([]))
-    items, cut = [], []
+    items: list[tuple[int, int, int, int]] = []
+    cut: list[tuple[int, int, int, int]] = []
     for splits, s, first in walked:
         cut.append((s, first, len(items), len(items) + splits))
         items.extend((s, first, i, i + 1) for i in range(splits))

@@ -1,7 +1,7 @@
 """Paged attention on the GPU. A tile is BM consecutive (row, query head) pairs of a segment that read one key-value head.
 
-The law is in the package's docstring: `weigh` and `gather` are one block of 64 keys, `merge` joins two splits; prefill, verify and decode run
-these same functions, whether one program walks all splits of a tile or each split has its own.
+The law is in the package's docstring: `weigh` and `gather` are one block of 64 keys, `merge` joins two splits;
+prefill, verify and decode run these same functions, whether one program walks all splits of a tile or each split has its own.
 """
 
 import triton
@@ -63,7 +63,7 @@ def walk(
     table += first // BLOCK
     count = (end - first) // BLOCK
     block = tl.load(table, mask=count > 0, other=0)
-    for i in range(0, count):
+    for i in range(count):
         b_k = page(k, block, head, HEADS, D, DESCRIPTOR)
         b_v = page(v, block, head, HEADS, D, DESCRIPTOR)
         block = tl.load(table + tl.minimum(i + 1, count - 1))
@@ -115,8 +115,8 @@ def attend(
 ):
     """items [W, 4]: segment, first pair, first split, end split. ALONE: one split, whose m, l, acc go to part_*[item, head].
 
-    Else all splits of the tile; part_*[item, head] is where finished ones wait, and `out` gets the result. k, v are descriptors of
-    [blocks * HEADS * 64, D] with tiles of [64, D], or pointers. `scale` includes log2(e).
+    Else all splits of the tile; part_*[item, head] is where finished ones wait, and `out` gets the result. k, v are
+    descriptors of [blocks * HEADS * 64, D] with tiles of [64, D], or pointers. `scale` includes log2(e).
     """
     item, head = tl.program_id(0), tl.program_id(1)
     if OVERLAP:

@@ -20,8 +20,20 @@ v - exp(G) (k . h) is one fused multiply-add. Lanes run across columns of v (or 
 choice of which chains run side by side. Squares of the norm are summed in 16 lanes over ascending groups of 16 columns, then
 across lanes in vec.h's tree. The torch form has the same terms, each sum one torch call of fixed shape over 64 masked places.
 
-Rounding points. The output o, once, to the activation type. What is kept (k, u, G) is float32, and the kept value is the one
-used. State is float32 always.
+Split law (Triton form, bfloat16). The sum over u is solved in two halves of 32 rows. Let b be the first row of i's half:
+
+    D_ic = [i = c] - sum_{b<=j<i} a_ij D_jc          c in the half; float32, one chain of fused multiply-adds over ascending j
+    x_i  = beta_i (v_i - exp(G_i) (k_i . h)) - sum_{j<b} a_ij u_j
+    u_i  = x_i + sum_{b<=j<i} D_ij x_j
+
+Every other sum is a dot of the matrix unit, from its first term as accumulator, over ascending index; exact zeros of masked
+terms change nothing. Dots read these rounded to bfloat16: k, q (scaled), h, v, a and D left of the diagonal, x, u, p, and in
+h' the product u_j exp(G_63 - G_j). x_i is float32 in the sum of its own row. G, beta, D, h are float32. A lane keeps k, v,
+beta, G, x, u, D, and h rounded; v and beta only so that a chunk can be computed whole from its middle. A row is computed
+alone, or with its chunk: the same terms in the same order (seen equal on an H200: docs/gpu.md).
+
+Rounding points. C and torch forms: the output o, once, to the activation type. What is kept (k, u, G) is float32, and the
+kept value is the one used. State is float32 always.
 
 What a sequence keeps since its last boundary: k a key head, u and G a value head. Snapshots are h at a boundary.
 """

@@ -1,4 +1,4 @@
-"""The gated delta rule on the GPU: launches of triton_kernels, and where state lives."""
+"""The gated delta rule on the GPU: launches of triton_rows, triton_chunks and triton_lone."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,15 @@ from torch import Tensor
 
 from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.gated_delta import triton_kernels as tk
+from isotherm.kernels.gated_delta import triton_chunks, triton_lone, triton_rows
 from isotherm.kernels.gated_delta.plan import DeltaPlan, plan_delta
 from isotherm.kernels.gated_delta.reference import EPSILON
+from isotherm.kernels.gated_delta.triton_state import delta_state
 from isotherm.kernels.gpu.batch import on_device
 from isotherm.kernels.gpu.launch import OPTIONS, overlap
 from isotherm.kernels.state import DeltaShape, DeltaState
+
+__all__ = ["DeltaTile", "delta_state", "gated_delta"]
 
 _HALF = BLOCK // 2
 
@@ -32,27 +35,6 @@ class DeltaTile:
     fold_warps: int = 4
 
 
-def delta_state(dtype: torch.dtype, shape: DeltaShape, slots: int, lanes: int, device: torch.device) -> DeltaState:
-    """state [slots, Hv, DK, DV] float32. Rows: k [lanes, Hk, 64, DK], v, x, u [lanes, Hv, 64, DV], h [lanes, Hv, DK, DV], all
-    `dtype`; D [lanes, Hv, 2, 32, 32], G, beta [lanes, Hv, 64] float32.
-
-    ValueError: heads that do not share, or head dimensions that are no power of two from 16 on.
-    """
-    if shape.value_heads % shape.key_heads:
-        raise ValueError(f"value_heads: must be a multiple of {shape.key_heads}, got {shape.value_heads}")
-    for name, dim in (("key_dim", shape.key_dim), ("value_dim", shape.value_dim)):
-        if dim < 16 or dim & (dim - 1):
-            raise ValueError(f"{name}: the GPU kernels need a power of two of at least 16, got {dim}")
-    hk, hv, dk, dv = shape.key_heads, shape.value_heads, shape.key_dim, shape.value_dim
-    state = torch.empty(slots, hv, dk, dv, dtype=torch.float32, device=device)
-    state[0].zero_()
-    sizes = {"k": (hk, BLOCK, dk), "v": (hv, BLOCK, dv), "x": (hv, BLOCK, dv), "u": (hv, BLOCK, dv), "h": (hv, dk, dv)}
-    rows = {name: torch.empty(lanes, *size, dtype=dtype, device=device) for name, size in sizes.items()}
-    singles = {"D": (hv, 2, _HALF, _HALF), "G": (hv, BLOCK), "beta": (hv, BLOCK)}
-    rows |= {name: torch.empty(lanes, *size, dtype=torch.float32, device=device) for name, size in singles.items()}
-    return DeltaState(shape, state, rows)
-
-
 def gated_delta(
     batch: Batch,
     qkv: Tensor,
@@ -61,7 +43,7 @@ def gated_delta(
     decay: Tensor,
     dt_bias: Tensor,
     state: DeltaState,
-    tile: DeltaTile = DeltaTile(),  # noqa: B008 (frozen)
+    tile: DeltaTile = DeltaTile(),
 ) -> Tensor:
     """See isotherm.kernels.api.Kernels.gated_delta. `tile` changes no bit."""
     shape = state.shape
@@ -91,7 +73,7 @@ class _Rows:
         shape, places = state.shape, plan.sources.shape[0]
         q, k = (qkv.new_empty(places, shape.key_heads, shape.key_dim) for _ in range(2))
         beta, g = (decay.new_empty(places, shape.value_heads) for _ in range(2))
-        tk.pack_rows[(places,)](
+        triton_rows.pack_rows[(places,)](
             plan.sources,
             plan.keeps,
             qkv,
@@ -129,7 +111,7 @@ def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: T
     sums = rows.g.new_empty(tiles, shape.value_heads, BLOCK)
     scratch = rows.g.new_empty(tiles, shape.value_heads, 2, _HALF, _HALF)
     lower, mixed = (qkv.new_empty(tiles, shape.value_heads, BLOCK, BLOCK) for _ in range(2))
-    tk.sum_gates[(tiles,)](
+    triton_chunks.sum_gates[(tiles,)](
         plan.tiles,
         rows.g,
         state.rows["G"],
@@ -139,7 +121,7 @@ def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: T
         num_warps=1,
         **OPTIONS,
     )
-    tk.chunk_rows[(tiles, shape.key_heads)](
+    triton_chunks.chunk_rows[(tiles, shape.key_heads)](
         rows.q,
         rows.k,
         rows.beta,
@@ -154,9 +136,11 @@ def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: T
         **OPTIONS,
     )
     halves = (tiles * shape.value_heads * 2,)
-    tk.invert_halves[halves](plan.tiles, scratch, lower, state.rows["D"], HV=shape.value_heads, num_warps=1, **OPTIONS)
+    triton_chunks.invert_halves[halves](
+        plan.tiles, scratch, lower, state.rows["D"], HV=shape.value_heads, num_warps=1, **OPTIONS
+    )
     columns = min(tile.chunk_columns, shape.value_dim)
-    tk.chunk_states[(plan.spans.shape[0] * shape.value_heads, shape.value_dim // columns)](
+    triton_chunks.chunk_states[(plan.spans.shape[0] * shape.value_heads, shape.value_dim // columns)](
         plan.spans,
         plan.tiles,
         qkv,
@@ -187,7 +171,7 @@ def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: T
 
 def _keep(plan: DeltaPlan, rows: _Rows, sums: Tensor, qkv: Tensor, state: DeltaState) -> None:
     shape = state.shape
-    tk.keep_rows[(plan.opened.shape[0], BLOCK)](
+    triton_lone.keep_rows[(plan.opened.shape[0], BLOCK)](
         plan.opened,
         plan.tiles,
         qkv,
@@ -218,7 +202,7 @@ def _lone(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Ten
     off, diagonal = (qkv.new_empty(places, shape.value_heads, _HALF) for _ in range(2))
     mixed = qkv.new_empty(places, shape.value_heads, BLOCK)
     group = shape.value_heads // shape.key_heads
-    tk.lone_rows[(segments, shape.key_heads)](
+    triton_lone.lone_rows[(segments, shape.key_heads)](
         plan.lone,
         rows.q,
         rows.k,
@@ -241,7 +225,7 @@ def _lone(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Ten
         **OPTIONS,
     )
     columns = min(tile.row_columns, shape.value_dim)
-    tk.lone_states[(segments * shape.value_heads, shape.value_dim // columns)](
+    triton_lone.lone_states[(segments * shape.value_heads, shape.value_dim // columns)](
         plan.lone,
         plan.lone_rows,
         qkv,
@@ -269,7 +253,7 @@ def _lone(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Ten
     )
     if plan.folds.shape[0]:
         columns = min(tile.fold_columns, shape.value_dim)
-        tk.fold_lanes[(plan.folds.shape[0] * shape.value_heads, shape.value_dim // columns)](
+        triton_lone.fold_lanes[(plan.folds.shape[0] * shape.value_heads, shape.value_dim // columns)](
             plan.folds,
             state.state,
             *(state.rows[name] for name in ("k", "u", "G")),

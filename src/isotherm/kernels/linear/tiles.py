@@ -36,7 +36,7 @@ UNTUNED = (
     (64, ProductTile(64, 64, 64, 4, 4)),
     (0, ProductTile(128, 128, 64, 8, 3)),
 )
-"""For shapes and cards without a table: (most rows, tile), 0 for any. Each fits 99 KB of shared memory and needs no descriptor."""
+"""For shapes and cards without a table: (most rows, tile), the last for more. Each fits 99 KB and needs no descriptor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,13 @@ def linear(table: TileTable, x: Tensor, weight: Linear, residual: Tensor | None 
     return product(x, weight, residual, out, table.tile(x.shape[0], weight.n, weight.k))
 
 
-def logits(table: TileTable, x: Tensor, weight: Linear) -> Tensor:
-    """x [M, K] -> x W^T [M, N] float32."""
+def logits(x: Tensor, weight: Linear) -> Tensor:
+    """x [M, K] -> x W^T [M, N] float32.
+
+    By untuned tiles: float32 results pass through shared memory too, and tuned ones leave no room for them.
+    """
     out = torch.empty(x.shape[0], weight.n, dtype=torch.float32, device=x.device)
-    return product(x, weight, None, out, table.tile(x.shape[0], weight.n, weight.k))
+    return product(x, weight, None, out, TileTable({}, {}).tile(x.shape[0], weight.n, weight.k))
 
 
 def embed(tokens: Tensor, table: Linear) -> Tensor:

@@ -1,8 +1,8 @@
 """Makes the table of tiles for this card: `python -m isotherm.kernels.linear.tune [NxK ...]`.
 
-Every candidate is compared bit for bit with one tile and then timed: in a CUDA graph over as many weights as do not fit the cache,
-median of five replays, random data, next to torch's product in the same run. Writes linear/tables/<card>.json (or --out) and prints
-a line a shape and row count.
+Every candidate is compared bit for bit with one tile and then timed: in a CUDA graph over as many weights as do not fit the
+cache, median of five replays, random data, next to torch's product in the same run. Writes linear/tables/<card>.json (or --out)
+and prints a line a shape and row count.
 """
 
 import argparse
@@ -67,11 +67,13 @@ _CACHE_BYTES = 150_000_000
 
 def candidates(rows: int) -> list[ProductTile]:
     """Tiles worth timing at a row count."""
-    if rows <= 32:
+    if rows <= 16:
         return FEW
-    if rows > 512:
-        return MANY
-    return [tile for tile in SOME if tile.rows <= rows or rows > 64]
+    if rows <= 64:
+        return [*(FEW if rows <= 32 else []), *(tile for tile in SOME if tile.rows <= 64)]
+    if rows <= 512:
+        return SOME
+    return list(dict.fromkeys((*MANY, *SOME))) if rows <= 2048 else MANY
 
 
 def milliseconds(calls: Iterable[Callable[[], object]], replays: int = 5) -> float:
@@ -87,13 +89,13 @@ def milliseconds(calls: Iterable[Callable[[], object]], replays: int = 5) -> flo
     graph.replay()
     times = []
     for _ in range(replays):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
         start.record()
         graph.replay()
         end.record()
         end.synchronize()
         times.append(start.elapsed_time(end) / len(calls))
-    return statistics.median(times)
+    return float(statistics.median(times))
 
 
 def best(x: Tensor, weights: list[Linear], note: Callable[[str], None]) -> ProductTile:
@@ -112,9 +114,12 @@ def best(x: Tensor, weights: list[Linear], note: Callable[[str], None]) -> Produ
             continue
         if not equal:
             raise RuntimeError(f"{tile} gives other bits at {rows} rows of {n}x{k}")
-        calls = [lambda w=w, t=tile: product(x, w, None, out, t) for w in weights]  # type: ignore[misc]
+        calls = [lambda w=w, t=tile: product(x, w, None, out, t) for w in weights]
         timed.append((milliseconds(calls), tile))
     time_best, tile = min(timed, key=lambda pair: pair[0])
+    wide = min((pair for pair in timed if pair[1].more), key=lambda pair: pair[0], default=None)
+    if wide:
+        note(f"  best of more columns: {wide[0] * 1e3:.1f} us {wide[1]}")
     note(
         f"{n}x{k} M={rows}: {time_best * 1e3:.1f} us, torch {library * 1e3:.1f} us, {library / time_best:.2f} | {tile}"
     )

@@ -1,0 +1,234 @@
+"""Rows computed alone, in a chunk whose earlier rows a lane keeps, and what lanes are given and give: see triton_rows."""
+
+import triton
+import triton.language as tl
+from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
+
+from isotherm.kernels.gated_delta.triton_rows import CHUNK, HALF, advanced
+
+
+@triton.jit
+def _first(a, b):
+    return a
+
+
+@triton.jit
+def _any_row(x):
+    """One row of a tile whose rows are equal."""
+    return tl.reduce(x, 0, _first)
+
+
+@triton.jit
+def keep_rows(
+    opened,
+    tiles,
+    qkv,
+    k,
+    beta,
+    sums,
+    lane_k,
+    lane_v,
+    lane_beta,
+    lane_g,
+    qkv_stride,
+    HK: tl.constexpr,
+    HV: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    BK: tl.constexpr,
+    BH: tl.constexpr,
+):
+    """One new row of an open chunk into its lane. Runs last: the segment's first chunk may read what the lane held before."""
+    tile, row = tl.load(opened + tl.program_id(0)).to(tl.int64), tl.program_id(1)
+    low, high = tl.load(tiles + tile * 8 + 2), tl.load(tiles + tile * 8 + 3)
+    if (row >= low) & (row < high):
+        lane, source = tl.load(tiles + tile * 8 + 4).to(tl.int64), tl.load(tiles + tile * 8 + 1).to(tl.int64) + row
+        i_k, i_d, i_h, i_e = tl.arange(0, BK), tl.arange(0, DK), tl.arange(0, BH), tl.arange(0, DV)
+        key, value, place = (i_k < HK)[:, None], (i_h < HV)[:, None], tile * CHUNK + row
+        b_k = tl.load(k + place * HK * DK + i_k[:, None] * DK + i_d[None, :], mask=key)
+        tl.store(lane_k + ((lane * HK + i_k[:, None]) * CHUNK + row) * DK + i_d[None, :], b_k, mask=key)
+        b_v = tl.load(qkv + source * qkv_stride + 2 * HK * DK + i_h[:, None] * DV + i_e[None, :], mask=value)
+        tl.store(lane_v + ((lane * HV + i_h[:, None]) * CHUNK + row) * DV + i_e[None, :], b_v, mask=value)
+        at = (lane * HV + i_h) * CHUNK + row
+        tl.store(lane_beta + at, tl.load(beta + place * HV + i_h, mask=i_h < HV), mask=i_h < HV)
+        tl.store(lane_g + at, tl.load(sums + (tile * HV + i_h) * CHUNK + row, mask=i_h < HV), mask=i_h < HV)
+
+
+@triton.jit
+def lone_rows(
+    spans,
+    q,
+    k,
+    beta,
+    g,
+    scratch,
+    off,
+    diagonal,
+    mixed,
+    lane_k,
+    lane_g,
+    lane_d,
+    HK: tl.constexpr,
+    HV: tl.constexpr,
+    DK: tl.constexpr,
+    GROUP: tl.constexpr,
+    LANES: tl.constexpr,
+    OVERLAP: tl.constexpr,
+):
+    """For a segment's rows, one after the other, and a key head: the rows of N and P of its value heads, and of D, kept.
+
+    spans [S, 4]: first place, rows, row of the chunk, lane. off and diagonal [places, HV, 32], mixed [places, HV, 64];
+    scratch [places, HV, 32] float32.
+    """
+    if OVERLAP:
+        gdc_wait()
+        gdc_launch_dependents()
+    span, key = tl.program_id(0), tl.program_id(1)
+    place, rows = tl.load(spans + span * 4).to(tl.int64), tl.load(spans + span * 4 + 1)
+    t, lane = tl.load(spans + span * 4 + 2), tl.load(spans + span * 4 + 3).to(tl.int64)
+    s, i, d, x = tl.arange(0, 16), tl.arange(0, CHUNK), tl.arange(0, DK), tl.arange(0, LANES)
+    n, c = x // HALF, x % HALF
+    for _ in range(rows):
+        half = t // HALF
+        p = place * HK * DK + key * DK + s[:, None] * 0 + d[None, :]
+        past = tl.load(
+            lane_k + ((lane * HK + key) * CHUNK + i[:, None]) * DK + d[None, :], mask=(i <= t)[:, None], other=0.0
+        )
+        kk = _any_row(tl.dot(tl.load(k + p), tl.trans(past)))
+        qk = _any_row(tl.dot(tl.load(q + p), tl.trans(past)))
+        for m in tl.static_range(GROUP):
+            head = key * GROUP + m
+            p_g = lane_g + (lane * HV + head) * CHUNK
+            total = tl.load(p_g + t - 1, mask=t > 0, other=0.0) + tl.load(g + place * HV + head)
+            b_g = tl.where(i == t, total, tl.load(p_g + i, mask=i < t, other=0.0))
+            grown = tl.exp(total - b_g)
+            b_a = tl.where(i < t, (kk * tl.load(beta + place * HV + head)) * grown, 0.0)
+            b_p = tl.where(i <= t, qk * grown, 0.0)
+            tl.store(p_g + i, b_g, mask=i == t)
+            tl.store(mixed + (place * HV + head) * CHUNK + i, b_p.to(off.dtype.element_ty))
+            before = tl.where(i < half * HALF, -b_a, 0.0).to(off.dtype.element_ty)
+            tl.store(off + (place * HV + head) * HALF + i, before, mask=i < HALF)
+            tl.store(scratch + (place * HV + head) * HALF + i - half * HALF, b_a, mask=i // HALF == half)
+        tl.debug_barrier()
+        live = n < GROUP
+        head = key * GROUP + n
+        p_d = lane_d + ((lane * HV + head) * 2 + half) * HALF * HALF + c
+        acc = tl.where(c == t % HALF, 1.0, 0.0)
+        for j in tl.static_range(31):
+            earlier = live & (j < t % HALF)
+            a = tl.load(scratch + (place * HV + head) * HALF + j, mask=earlier, other=0.0)
+            acc = tl.fma(-a, tl.load(p_d + j * HALF, mask=earlier, other=0.0), acc)
+        tl.store(p_d + t % HALF * HALF, acc, mask=live)
+        tl.store(
+            diagonal + (place * HV + head) * HALF + c,
+            tl.where(c < t % HALF, acc, 0.0).to(off.dtype.element_ty),
+            mask=live,
+        )
+        tl.debug_barrier()
+        place += 1
+        t += 1
+
+
+@triton.jit
+def lone_states(
+    spans,
+    places,
+    qkv,
+    q,
+    k,
+    beta,
+    off,
+    diagonal,
+    mixed,
+    state,
+    lane_h,
+    lane_g,
+    lane_x,
+    lane_u,
+    out,
+    qkv_stride,
+    HK: tl.constexpr,
+    HV: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    BV: tl.constexpr,
+    OVERLAP: tl.constexpr,
+):
+    """A segment's rows, one after the other, for a value head and BV of its columns: outputs, and x and u, kept.
+
+    places [S, 2]: the batch row of the first one, and the slot to read where that row begins a chunk.
+    """
+    span, head, column = tl.program_id(0) // HV, tl.program_id(0) % HV, tl.program_id(1)
+    place, rows = tl.load(spans + span * 4).to(tl.int64), tl.load(spans + span * 4 + 1)
+    t, lane = tl.load(spans + span * 4 + 2), tl.load(spans + span * 4 + 3).to(tl.int64)
+    row, slot = tl.load(places + span * 2).to(tl.int64), tl.load(places + span * 2 + 1).to(tl.int64)
+    s, i, d, e = tl.arange(0, 16), tl.arange(0, CHUNK), tl.arange(0, DK), column * BV + tl.arange(0, BV)
+    j = tl.arange(0, HALF)
+    p_h = lane_h + (lane * HV + head) * DK * DV + d[:, None] * DV + e[None, :]
+    if t == 0:
+        h16 = tl.load(state + (slot * HV + head) * DK * DV + d[:, None] * DV + e[None, :]).to(k.dtype.element_ty)
+        tl.store(p_h, h16)
+    else:
+        h16 = tl.load(p_h)
+    p_x = lane_x + (lane * HV + head) * CHUNK * DV + e[None, :]
+    p_u = lane_u + (lane * HV + head) * CHUNK * DV + e[None, :]
+    first = (s == 0)[:, None]
+    if OVERLAP:
+        gdc_wait()
+        gdc_launch_dependents()
+    for _ in range(rows):
+        p = place * HK * DK + head // (HV // HK) * DK + s[:, None] * 0 + d[None, :]
+        at = (place * HV + head) + s[:, None] * 0
+        grown = tl.exp(tl.load(lane_g + (lane * HV + head) * CHUNK + t))
+        b_beta = tl.load(beta + place * HV + head)
+        b_v = tl.load(qkv + row * qkv_stride + 2 * HK * DK + head * DV + s[:, None] * 0 + e[None, :]).to(tl.float32)
+        b_off = tl.load(off + at * HALF + j[None, :])
+        b_d = tl.load(diagonal + at * HALF + j[None, :])
+        b_p = tl.load(mixed + at * CHUNK + i[None, :])
+        base = t // HALF * HALF
+        past = tl.load(p_u + i[:, None] * DV, mask=(i < t)[:, None], other=0.0)
+        u0 = tl.load(p_u + j[:, None] * DV, mask=(j < base)[:, None], other=0.0)
+        xs = tl.load(p_x + (base + j)[:, None] * DV, mask=(base + j < t)[:, None], other=0.0)
+        rhs = b_beta * (b_v - grown * tl.dot(tl.load(k + p), h16))
+        x = tl.dot(b_off, u0, acc=rhs)
+        u = tl.dot(b_d, xs, acc=x).to(k.dtype.element_ty)
+        past = tl.where((i == t)[:, None], _any_row(u)[None, :], past)
+        o = tl.dot(b_p, past, acc=grown * tl.dot(tl.load(q + p), h16))
+        tl.store(p_x + t * DV + s[:, None] * 0, x.to(k.dtype.element_ty), mask=first)
+        tl.store(p_u + t * DV + s[:, None] * 0, u, mask=first)
+        tl.store(out + row * (HV * DV) + head * DV + s[:, None] * 0 + e[None, :], o.to(k.dtype.element_ty), mask=first)
+        tl.debug_barrier()
+        place += 1
+        row += 1
+        t += 1
+
+
+@triton.jit
+def fold_lanes(
+    folds,
+    state,
+    lane_k,
+    lane_u,
+    lane_g,
+    HK: tl.constexpr,
+    HV: tl.constexpr,
+    DK: tl.constexpr,
+    DV: tl.constexpr,
+    BV: tl.constexpr,
+    OVERLAP: tl.constexpr,
+):
+    """The state after a lane's 64 rows, for a value head and BV columns. folds [F, 4]: lane, slot to read, slot to write, 0."""
+    if OVERLAP:
+        gdc_wait()
+        gdc_launch_dependents()
+    fold, head, column = tl.program_id(0) // HV, tl.program_id(0) % HV, tl.program_id(1)
+    lane, slot = tl.load(folds + fold * 4).to(tl.int64), tl.load(folds + fold * 4 + 1).to(tl.int64)
+    written = tl.load(folds + fold * 4 + 2).to(tl.int64)
+    i, d, e = tl.arange(0, CHUNK), tl.arange(0, DK), column * BV + tl.arange(0, BV)
+    i_state = d[:, None] * DV + e[None, :]
+    h = tl.load(state + (slot * HV + head) * DK * DV + i_state)
+    b_k = tl.load(lane_k + ((lane * HK + head // (HV // HK)) * CHUNK + i[:, None]) * DK + d[None, :])
+    u = tl.load(lane_u + ((lane * HV + head) * CHUNK + i[:, None]) * DV + e[None, :])
+    b_g = tl.load(lane_g + (lane * HV + head) * CHUNK + i)
+    last = tl.load(lane_g + (lane * HV + head) * CHUNK + CHUNK - 1)
+    tl.store(state + (written * HV + head) * DK * DV + i_state, advanced(h, b_k, u, b_g, last))
