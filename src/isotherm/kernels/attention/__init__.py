@@ -25,6 +25,8 @@ l c and acc c; l sums the rounded p, by a dot with ones, since a sum along a til
 7,030 rows differed). Keys beyond t in the block of t are masked and values beyond the segment's end are cleared, but a value
 between the two meets a weight of 0: a later row whose value is not finite spoils the rows that share its tile.
 
+Where asked (`skip`), key 0 is left out for every row beyond position 0: its s is set to -inf before the maximum.
+
 Rounding points. q, k and v come rounded. p is rounded to the activation type for P.V; l sums it unrounded (Triton: rounded).
 s, m, l and acc are float32. The output is rounded once.
 """
