@@ -8,13 +8,13 @@ from torch import Tensor
 
 from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.gated_delta import triton_chunks, triton_lone, triton_rows
+from isotherm.kernels.gated_delta import triton_chunks, triton_lone
 from isotherm.kernels.gated_delta.plan import DeltaPlan, plan_delta
-from isotherm.kernels.gated_delta.reference import EPSILON
+from isotherm.kernels.gated_delta.triton_pack import PackedRows, padded
 from isotherm.kernels.gated_delta.triton_state import delta_state
 from isotherm.kernels.gpu.batch import on_device
 from isotherm.kernels.gpu.launch import OPTIONS, overlap
-from isotherm.kernels.state import DeltaShape, DeltaState
+from isotherm.kernels.state import DeltaState
 
 __all__ = ["DeltaTile", "delta_state", "gated_delta"]
 
@@ -49,7 +49,7 @@ def gated_delta(
     shape = state.shape
     plan = on_device(batch, qkv.device).plan("gated_delta", plan_delta)
     out = torch.empty(qkv.shape[0], shape.value_heads * shape.value_dim, dtype=qkv.dtype, device=qkv.device)
-    rows = _Rows.pack(plan, qkv, b, a, decay, dt_bias, state)
+    rows = PackedRows.pack(plan, qkv, b, a, decay, dt_bias, state)
     if plan.tiles.shape[0]:
         _chunks(plan, rows, qkv, state, out, tile)
     if plan.lone.shape[0]:
@@ -57,55 +57,7 @@ def gated_delta(
     return out
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """A pass's rows by place: q, k [places, Hk, DK] at unit length, beta, g [places, Hv] float32."""
-
-    q: Tensor
-    k: Tensor
-    beta: Tensor
-    g: Tensor
-
-    @staticmethod
-    def pack(
-        plan: DeltaPlan, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
-    ) -> "_Rows":
-        shape, places = state.shape, plan.sources.shape[0]
-        q, k = (qkv.new_empty(places, shape.key_heads, shape.key_dim) for _ in range(2))
-        beta, g = (decay.new_empty(places, shape.value_heads) for _ in range(2))
-        triton_rows.pack_rows[(places,)](
-            plan.sources,
-            plan.keeps,
-            qkv,
-            b,
-            a,
-            decay,
-            dt_bias,
-            q,
-            k,
-            beta,
-            g,
-            state.rows["k"],
-            state.rows["v"],
-            state.rows["beta"],
-            qkv.stride(0),
-            b.stride(0),
-            a.stride(0),
-            shape.key_dim**-0.5,
-            HK=shape.key_heads,
-            HV=shape.value_heads,
-            DK=shape.key_dim,
-            DV=shape.value_dim,
-            **_padded(shape),
-            EPSILON=EPSILON,
-            num_warps=4,
-            **overlap(),
-            **OPTIONS,
-        )
-        return _Rows(q, k, beta, g)
-
-
-def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Tensor, tile: DeltaTile) -> None:
+def _chunks(plan: DeltaPlan, rows: PackedRows, qkv: Tensor, state: DeltaState, out: Tensor, tile: DeltaTile) -> None:
     shape, tiles = state.shape, plan.tiles.shape[0]
     heads = {"HK": shape.key_heads, "HV": shape.value_heads}
     sums = rows.g.new_empty(tiles, shape.value_heads, BLOCK)
@@ -117,7 +69,7 @@ def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: T
         state.rows["G"],
         sums,
         HV=shape.value_heads,
-        BH=_padded(shape)["BH"],
+        BH=padded(shape)["BH"],
         num_warps=1,
         **OPTIONS,
     )
@@ -169,7 +121,7 @@ def _chunks(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: T
         _keep(plan, rows, sums, qkv, state)
 
 
-def _keep(plan: DeltaPlan, rows: _Rows, sums: Tensor, qkv: Tensor, state: DeltaState) -> None:
+def _keep(plan: DeltaPlan, rows: PackedRows, sums: Tensor, qkv: Tensor, state: DeltaState) -> None:
     shape = state.shape
     triton_lone.keep_rows[(plan.opened.shape[0], BLOCK)](
         plan.opened,
@@ -184,18 +136,13 @@ def _keep(plan: DeltaPlan, rows: _Rows, sums: Tensor, qkv: Tensor, state: DeltaS
         HV=shape.value_heads,
         DK=shape.key_dim,
         DV=shape.value_dim,
-        **_padded(shape),
+        **padded(shape),
         num_warps=4,
         **OPTIONS,
     )
 
 
-def _padded(shape: DeltaShape) -> dict[str, int]:
-    """Head counts rounded up to powers of two, which tiles need."""
-    return {"BK": triton.next_power_of_2(shape.key_heads), "BH": triton.next_power_of_2(shape.value_heads)}
-
-
-def _lone(plan: DeltaPlan, rows: _Rows, qkv: Tensor, state: DeltaState, out: Tensor, tile: DeltaTile) -> None:
+def _lone(plan: DeltaPlan, rows: PackedRows, qkv: Tensor, state: DeltaState, out: Tensor, tile: DeltaTile) -> None:
     shape, segments, places = state.shape, plan.lone.shape[0], plan.sources.shape[0]
     heads = {"HK": shape.key_heads, "HV": shape.value_heads}
     scratch = rows.g.new_empty(places, shape.value_heads, _HALF)
