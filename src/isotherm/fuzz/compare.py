@@ -72,7 +72,7 @@ def _states(model: Model, subject: Subject) -> Iterator[tuple[int, str]]:
     known: dict[tuple[int, ...], dict[str, str]] = {}
     for tokens in sorted(published, key=len, reverse=True):
         if tokens not in known:
-            for end, expected in state_along(model, tokens).items():
+            for end, expected in state_along(model, tokens, subject.runner.drafter).items():
                 known[tokens[:end]] = expected
         wrong = [name for name, value in published[tokens].items() if known[tokens][name] != value]
         yield len(published[tokens]), f"after {len(tokens)} tokens: {', '.join(wrong)}" if wrong else ""

@@ -22,6 +22,8 @@ def draw(seed: int, longest: int, vocabulary: int) -> Script:
         slots=rng.choice((2, 2, 3, 5, 12, 64)),
         snapshot_interval=rng.choice(INTERVALS),
         threads=rng.choice((1, 1, 1, 2)),
+        drafts=rng.choice((0, 0, 1, 2, 3, 8)),
+        method=rng.choice(("mtp", "mtp", "ngram")),
     )
     asks: list[Ask] = []
     step = 0

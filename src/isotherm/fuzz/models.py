@@ -26,4 +26,4 @@ def open_kind(kind: str, kernels: Provider, dtype: DType) -> Model:
     if kind == "embedded":
         return open_model(kind, EMBEDDED, LONGEST, kernels, dtype)
     with tempfile.TemporaryDirectory() as folder:
-        return open_model(kind, write_tiny(kind, Path(folder)).folder, LONGEST, kernels, dtype)
+        return open_model(kind, write_tiny(kind, Path(folder), drafter=True).folder, LONGEST, kernels, dtype)

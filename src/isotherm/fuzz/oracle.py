@@ -5,6 +5,7 @@ from isotherm.core.request import Request
 from isotherm.fuzz.play import Answer
 from isotherm.fuzz.script import Setting
 from isotherm.fuzz.subject import Model, Subject, digests, poison
+from isotherm.runner.drafter import Drafter
 from isotherm.runner.forward import Sequenced
 
 ALONE = Setting(caching=False, budget=1 << 20, seqs=1, spare_blocks=0, slots=2)
@@ -21,9 +22,9 @@ def answer_alone(model: Model, request: Request) -> Answer:
     return answer
 
 
-def state_along(model: Model, tokens: tuple[int, ...]) -> dict[int, dict[str, str]]:
+def state_along(model: Model, tokens: tuple[int, ...], drafter: Drafter | None = None) -> dict[int, dict[str, str]]:
     """Digests of the last block and of the state at every boundary of `tokens` (whole blocks), from one pass on NaN."""
-    sequence = Sequenced(model.decoder, len(tokens))
+    sequence = Sequenced(model.decoder, len(tokens), drafter)
     poison(sequence.state)
     sequence.extend(tokens)
     blocks, slots = sequence.state.by_block(), sequence.state.by_slot()

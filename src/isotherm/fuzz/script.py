@@ -45,7 +45,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How the engine is set up. spare_blocks, slots: beyond the least that the limits need, so 0 is the tiniest pool."""
+    """How the engine is set up. spare_blocks, slots: beyond the least that the limits need, so 0 is the tiniest pool.
+
+    drafts: how many tokens are guessed ahead, by `method`; 0 for none.
+    """
 
     caching: bool = True
     budget: int = 2048
@@ -54,6 +57,8 @@ class Setting:
     slots: int = 64
     snapshot_interval: int = 2048
     threads: int = 1
+    drafts: int = 0
+    method: str = "mtp"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import torch
 
 from isotherm.cache import PrefixCache
 from isotherm.cache.observer import Kind
-from isotherm.core.config import CacheConfig, DType, Provider, SchedulerConfig
+from isotherm.core.config import CacheConfig, DType, Provider, SchedulerConfig, SpeculativeConfig
 from isotherm.core.layout import Layout
 from isotherm.core.request import Output, Request
 from isotherm.core.vocabulary import Vocabulary
@@ -16,8 +16,10 @@ from isotherm.fuzz.script import Setting
 from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
 from isotherm.model.load import load_decoder
+from isotherm.model.mtp import Mtp, has_mtp, load_mtp
 from isotherm.model.state import ModelState
 from isotherm.runner.capacity import Floor, plan_capacity
+from isotherm.runner.drafter import Drafter
 from isotherm.runner.runner import Runner
 from isotherm.scheduler.limits import minimum_blocks, minimum_slots
 from isotherm.scheduler.scheduler import Scheduler
@@ -26,18 +28,26 @@ from isotherm.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A loaded checkpoint. longest: the most tokens a sequence may have here; small, so that pools can be."""
+    """A loaded checkpoint. longest: the most tokens a sequence may have here; small, so that pools can be. mtp: its drafter."""
 
     name: str
     decoder: Decoder
     vocabulary: Vocabulary
     longest: int
+    mtp: Mtp | None = None
+
+    def drafter(self, setting: Setting) -> Drafter | None:
+        """What guesses with this setting, None when nothing of the checkpoint's does."""
+        if self.mtp is None or not setting.drafts or setting.method != "mtp":
+            return None
+        return Drafter(self.mtp, self.decoder, setting.drafts)
 
 
 def open_model(name: str, folder: Path, longest: int, kernels: Provider, dtype: DType) -> Model:
     """Raises ConfigError or CheckpointError."""
     decoder = load_decoder(folder, load_kernels(kernels, dtype, 1), longest)
-    return Model(name, decoder, Tokenizer.load(folder).vocabulary, longest)
+    mtp = load_mtp(folder, decoder) if has_mtp(folder) else None
+    return Model(name, decoder, Tokenizer.load(folder).vocabulary, longest, mtp)
 
 
 @dataclass(slots=True)
@@ -78,13 +88,16 @@ class Subject:
             blocks=floor.blocks + setting.spare_blocks,
             slots=max(2, min(setting.slots, 4 * minimum_slots(setting.seqs))),
         )
-        capacity = plan_capacity(decoder.spec, kernels, config, setting.seqs, floor, 0)
-        self.runner = Runner(decoder, capacity)
+        drafter = model.drafter(setting)
+        capacity = plan_capacity(decoder.spec, kernels, config, setting.seqs, floor, 0, drafter is not None)
+        self.runner = Runner(decoder, capacity, drafter)
         poison(self.runner.state)
         self.audit = Audit(self.runner.state)
         self.cache = PrefixCache(capacity.blocks - 1, capacity.slots - 1, enabled=setting.caching, observer=self.audit)
+        guesses = setting.drafts and (drafter is not None or setting.method == "ngram")
+        speculative = SpeculativeConfig(setting.method, setting.drafts) if guesses else None
         self.scheduler = Scheduler(
-            limits, self.cache, Layout(setting.snapshot_interval), model.vocabulary, model.longest
+            limits, self.cache, Layout(setting.snapshot_interval), model.vocabulary, model.longest, speculative
         )
 
     def add(self, request: Request) -> None:

@@ -39,6 +39,7 @@ class Answer:
     """A response, or the reason why there is none (`error`).
 
     completion_tokens: the server's own count of generated tokens. cached_tokens: None when the server does not say.
+    drafts_accepted: tokens that the server says were drafts first.
     ttft_s: from sending to the first chunk with a token in it. total_s: to the end of the stream.
     """
 
@@ -51,6 +52,7 @@ class Answer:
     scores: tuple[TokenScore, ...] = ()
     completion_tokens: int = 0
     cached_tokens: int | None = None
+    drafts_accepted: int = 0
     ttft_s: float | None = None
     total_s: float = 0.0
     error: str | None = None

@@ -67,6 +67,10 @@ def _states(result: ArmResult) -> str:
     return "" if result.checksums is None else f"{result.checksums[0]}/{result.checksums[1]}"
 
 
+def _drafts(result: ArmResult) -> str:
+    return str(result.drafts_accepted) if result.drafts_accepted else ""
+
+
 def pair(found: Times | None) -> str:
     """Median and 95th percentile, in milliseconds, or in seconds when they are long."""
     if found is None:
@@ -93,5 +97,6 @@ COLUMNS = (
     Column("TTFT warm", lambda result: pair(result.ttft_warm), 11, leaves=2),
     Column("meets", _meets, 5, leaves=3),
     Column("states", _states, 7, leaves=7),
+    Column("drafts", _drafts, 6, leaves=8),
     VERDICT,
 )

@@ -6,8 +6,12 @@ from isotherm.core.errors import ConfigError
 from isotherm.gate.arm_rules import checked, with_control
 from isotherm.gate.arms import CONCURRENCY, FIRST_FORM, Arm, budget_arms
 from isotherm.gate.arms_file import read_arms
+from isotherm.gate.drafts import DRAFTS
 from isotherm.gate.published import PUBLISHED
 from isotherm.gate.targets import target
+
+NAMED = {"published": PUBLISHED, "drafts": DRAFTS}
+"""Arms of our own server that --arms knows by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +19,7 @@ class ArmOptions:
     """What a user may say about arms; all of it together is one command line.
 
     off, on: URLs. off_cmd, on_cmd: launch commands; with a URL beside it, that is where the server answers.
-    arms: a TOML file, or "published". concurrency: 0 for the default, which is 8 for our own server and 1 for others. repeat,
+    arms: a TOML file, or a name in NAMED. concurrency: 0 for the default, which is 8 for our own server and 1 for others. repeat,
     pressure: see Arm.
     full: more arms of our own server.
     """
@@ -40,8 +44,8 @@ def plan(options: ArmOptions) -> tuple[Arm, ...]:
     """The arms, the reference first and its control second. Raises ConfigError for options that do not go together."""
     if options.full and not options.ours:
         raise ConfigError("full", "its arms are settings of our own server; name yours in a file for --arms")
-    if options.arms == "published":
-        return checked(_published(options))
+    if options.arms in NAMED:
+        return checked(_named(options))
     if options.arms:
         return checked(with_control(_from_file(options)))
     return checked(_repeated(_own(options) if options.ours else _two_servers(options), options.repeat))
@@ -55,10 +59,10 @@ def _from_file(options: ArmOptions) -> tuple[Arm, ...]:
     return read_arms(options.arms)
 
 
-def _published(options: ArmOptions) -> tuple[Arm, ...]:
+def _named(options: ArmOptions) -> tuple[Arm, ...]:
     if options != ArmOptions(arms=options.arms):
-        raise ConfigError("arms", "the published arms have their own servers, concurrency and repeats")
-    return PUBLISHED
+        raise ConfigError("arms", f"the {options.arms} arms have their own servers, concurrency and repeats")
+    return NAMED[options.arms]
 
 
 def _own(options: ArmOptions) -> tuple[Arm, ...]:

@@ -46,6 +46,7 @@ def arm_record(result: ArmResult) -> dict[str, Any]:
         "expected_hits": result.expected_hits,
         "meets": {"met": met, "asked": asked},
         "checksums": None if result.checksums is None else dict(zip(("equal", "total"), result.checksums, strict=True)),
+        "drafts_accepted": result.drafts_accepted,
         "not_compared": list(result.not_compared),
         "ttft_ms_p50": None if result.ttft is None else result.ttft.p50,
         "hits_ttft_ms_p50": None if warm is None else warm.p50,

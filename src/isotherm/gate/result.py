@@ -83,6 +83,11 @@ class ArmResult:
         return self.count(*TEXT_KINDS)
 
     @property
+    def drafts_accepted(self) -> int:
+        """Tokens that were drafts first, by the server's own count."""
+        return sum(response.answer.drafts_accepted for response in self.responses)
+
+    @property
     def verdicts(self) -> dict[ResponseVerdict, int]:
         """How many responses got each verdict, gravest last."""
         found = Counter(response.verdict for response in self.responses)

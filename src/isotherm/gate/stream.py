@@ -65,7 +65,9 @@ class StreamReader:
         )
         details = self._usage.get("prompt_tokens_details") or {}
         count = self._usage.get("completion_tokens", 0)
-        return replace(answer, completion_tokens=count, cached_tokens=details.get("cached_tokens"))
+        drafts = (self._usage.get("completion_tokens_details") or {}).get("accepted_prediction_tokens") or 0
+        cached = details.get("cached_tokens")
+        return replace(answer, completion_tokens=count, cached_tokens=cached, drafts_accepted=drafts)
 
     def _event(self, event: dict[str, Any]) -> None:
         if event.get("error"):
