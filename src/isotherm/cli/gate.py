@@ -51,7 +51,10 @@ def gate(
     off_cmd: Annotated[str, typer.Option(metavar="CMD", help="Launches it; {port} in it becomes a free port.")] = "",
     on_cmd: Annotated[str, typer.Option(metavar="CMD", help="The same with caching on.")] = "",
     arms: Annotated[
-        str, typer.Option(metavar="FILE", help="A TOML file of named arms, instead of --off and --on; or: published, drafts.")
+        str,
+        typer.Option(
+            metavar="FILE", help="A TOML file of named arms, instead of --off and --on; or: published, drafts."
+        ),
     ] = "",
     model_name: Annotated[
         str,
