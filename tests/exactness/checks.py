@@ -5,6 +5,7 @@ from dataclasses import replace
 import torch
 from harness import GREEDY, Setup, alone, assert_published_is_exact, collect, drive, request, tokens
 
+from isotherm.core.config import SpeculativeConfig
 from isotherm.core.sampling import SamplingParams
 from isotherm.kernels.load import load_kernels
 
@@ -100,3 +101,12 @@ def noise_belongs_to_the_token(setup: Setup) -> None:
         fewer = logits.clone()
         fewer[(chosen + 1) % 300] = float("-inf")
         assert kernels.sample(fewer, 1.0, 0, 1.0, 0.0, (seed, 0, 9)) == chosen
+
+
+def the_drafter_goes_on_after_a_hit(setup: Setup) -> None:
+    """A second turn from a snapshot: its blocks, the drafter's entries in them included, against a prefill in one pass."""
+    engine = setup.engine(speculative=SpeculativeConfig("mtp", 2))
+    first = drive(engine, [request(tokens(100, 2), params=replace(GREEDY, max_tokens=90))])["r"]
+    second = drive(engine, [request((*tokens(100, 2), *first.tokens, *tokens(150, 3)))])["r"]
+    assert second.cached == 128
+    assert assert_published_is_exact(engine) > 0

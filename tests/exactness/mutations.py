@@ -210,3 +210,14 @@ def two_sequences_share_a_lane(patch: pytest.MonkeyPatch) -> None:
         return true(self, replace(batch, lanes=batch.lanes.clamp(max=0)), qkv, b, a, decay, dt_bias, state)
 
     patch.setattr(CKernels, "gated_delta", broken)
+
+
+def the_drafters_row_is_not_in_a_snapshot(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.shift
+
+    def broken(self, batch, x, state):
+        out = true(self, batch, x, state)
+        state.history[batch.write_slots.long()] = 0
+        return out
+
+    patch.setattr(CKernels, "shift", broken)

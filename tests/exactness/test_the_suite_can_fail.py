@@ -9,11 +9,15 @@ import mutations
 import pytest
 from harness import Setup
 
+from isotherm.model.tiny import write_tiny
 
-@pytest.fixture
-def setup(checkpoints) -> Setup:
+
+@pytest.fixture(scope="module")
+def setup(tmp_path_factory: pytest.TempPathFactory) -> Setup:
     """float32: the last bits of a sum, which rounding to bfloat16 mostly hides, must show."""
-    return Setup(checkpoints["qwen3_next"], "c", "float32")
+    folder = tmp_path_factory.mktemp("drafter")
+    write_tiny("qwen3_next", folder, seed=1, drafter=True, vocab_size=512, eos_token_id=511)
+    return Setup(folder, "c", "float32")
 
 
 CAUGHT_BY = [
@@ -35,6 +39,7 @@ CAUGHT_BY = [
     (mutations.router_ties_go_to_the_higher_expert, checks.ties_go_to_the_lower_id),
     (mutations.noise_is_keyed_by_rank, checks.noise_belongs_to_the_token),
     (mutations.two_sequences_share_a_lane, checks.a_cancelled_neighbour_changes_nothing),
+    (mutations.the_drafters_row_is_not_in_a_snapshot, checks.the_drafter_goes_on_after_a_hit),
 ]
 
 
