@@ -29,7 +29,7 @@ def test_a_short_campaign_finds_nothing(kind: str) -> None:
     opened = open_kind(kind, "auto", "auto")
     verdicts = [judge(opened, draw(number, opened.longest, opened.decoder.spec.vocab_size)) for number in range(3)]
     assert [verdict.failures for verdict in verdicts] == [()] * 3
-    assert sum(verdict.comparisons for verdict in verdicts) > 1000
+    assert sum(verdict.comparisons for verdict in verdicts) > 300
 
 
 def test_hits_preemptions_and_cancellations_are_among_what_is_drawn(model) -> None:
