@@ -37,7 +37,17 @@ V16_INLINE float v16_first(v16 x) {
     return lanes[0];
 }
 
-/* Sum of the lanes as the tree s8[i] = x[i] + x[i+8], s4[i] = s8[i] + s8[i+4], s2[i] = s4[i] + s4[i+2], s2[0] + s2[1]. */
+/* Sum of the lanes as the tree s8[i] = x[i] + x[i+8], s4[i] = s8[i] + s8[i+4], s2[i] = s4[i] + s4[i+2], s2[0] + s2[1];
+   largest lane by the same tree, meaningless when a lane is NaN. */
+#if defined(__AVX2__) && defined(__FMA__)
+#define V16_TREE(op, x)                                                                                                     \
+    __m256 s8 = _mm256_##op##_ps(v16_low(x), v16_high(x));                                                                  \
+    __m128 s4 = _mm_##op##_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));                                    \
+    __m128 s2 = _mm_##op##_ps(s4, _mm_movehl_ps(s4, s4));                                                                   \
+    return _mm_cvtss_f32(_mm_##op##_ss(s2, _mm_movehdup_ps(s2)));
+V16_INLINE float v16_hsum(v16 x) { V16_TREE(add, x) }
+V16_INLINE float v16_hmax(v16 x) { V16_TREE(max, x) }
+#else
 V16_INLINE float v16_hsum(v16 x) {
     float s[16] __attribute__((aligned(64)));
     v16_store(s, x);
@@ -45,8 +55,6 @@ V16_INLINE float v16_hsum(v16 x) {
         for (int i = 0; i < width; i++) s[i] = s[i] + s[i + width];
     return s[0];
 }
-
-/* Largest lane, by the same tree; meaningless when a lane is NaN. */
 V16_INLINE float v16_hmax(v16 x) {
     float s[16] __attribute__((aligned(64)));
     v16_store(s, x);
@@ -54,5 +62,6 @@ V16_INLINE float v16_hmax(v16 x) {
         for (int i = 0; i < width; i++) s[i] = s[i] > s[i + width] ? s[i] : s[i + width];
     return s[0];
 }
+#endif
 
 #endif

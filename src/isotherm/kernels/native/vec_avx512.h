@@ -6,6 +6,8 @@ typedef __mmask16 m16;
 
 V16_INLINE __mmask16 v16_lanes(long n) { return (__mmask16)((1u << n) - 1u); }
 
+V16_INLINE __m256 v16_low(v16 x) { return _mm512_castps512_ps256(x); }
+V16_INLINE __m256 v16_high(v16 x) { return _mm512_extractf32x8_ps(x, 1); }
 V16_INLINE v16 v16_zero(void) { return _mm512_setzero_ps(); }
 V16_INLINE v16 v16_set1(float x) { return _mm512_set1_ps(x); }
 V16_INLINE v16 v16_load(const float *p) { return _mm512_loadu_ps(p); }
