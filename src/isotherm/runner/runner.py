@@ -4,10 +4,12 @@ import torch
 from torch import Tensor
 
 from isotherm.core.plan import BlockCopy, PassPlan, PassResult, RowResult, SampleRow, ScoreRow
+from isotherm.kernels.batch import Batch
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState, allocate
 from isotherm.runner.capacity import Capacity
 from isotherm.runner.drafter import Drafter
+from isotherm.runner.few_rows import MOST_ROWS, FewRows
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 from isotherm.runner.watch import PassWatch
@@ -26,13 +28,14 @@ class Runner:
             decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, capacity.lanes, drafter is not None
         )
         self.sampler = Sampler(decoder.kernels)
+        self._few_rows = FewRows(decoder, self.state) if FewRows.can_record(decoder) else None
 
     @torch.inference_mode()
     def run(self, plan: PassPlan, watch: PassWatch | None = None) -> PassResult:
         """One forward; results for every row that the plan's segments ask for. `watch` is shown every row and changes nothing."""
         self._copy(plan.copies)
         batch, tokens = lay_out(plan)
-        hidden = self.decoder.forward(batch, tokens, self.state, watch.rows if watch is not None else None)
+        hidden = self._forward(batch, tokens, watch)
         rows: list[SampleRow | ScoreRow] = []
         places: list[int] = []
         positions: list[int] = []
@@ -47,6 +50,12 @@ class Runner:
             return PassResult(found)
         normed = self.drafter.follow(batch, tokens, hidden, self.state.drafter)
         return PassResult(found, self.drafter.propose(plan, found, normed, self.state.drafter, self.sampler))
+
+    def _forward(self, batch: Batch, tokens: Tensor, watch: PassWatch | None) -> Tensor:
+        few = self._few_rows
+        if few is not None and watch is None and few.decoder is self.decoder and batch.rows <= MOST_ROWS:
+            return few.forward(batch, tokens)
+        return self.decoder.forward(batch, tokens, self.state, watch.rows if watch is not None else None)
 
     def _results(
         self,

@@ -20,7 +20,7 @@ class Sampler:
         self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], positions: Sequence[int]
     ) -> list[RowResult]:
         """logits [R, V] float32; rows R of them; positions: the absolute position of the token that follows each row."""
-        finite = torch.isfinite(logits).all(dim=1).tolist()
+        finite = (torch.isfinite(logits.amax(1)) & torch.isfinite(logits.amin(1))).tolist()  # a NaN is both
         tokens = [
             self._token(logits[index], row, positions[index]) if finite[index] else 0 for index, row in enumerate(rows)
         ]

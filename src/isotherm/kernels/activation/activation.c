@@ -1,5 +1,6 @@
 #include "act.h"
 #include "math.h"
+#include "play.h"
 #include "pool.h"
 
 /* silu_mul reads gate and up, sigmoid_mul gate and x. */
@@ -38,6 +39,7 @@ void iso_silu_mul(const act_t *gate_up, long stride, act_t *out, long rows, long
     const gate_t c = {gate_up, gate_up + d, out, stride, stride, d};
     iso_each(silu_mul, &c, rows, step_for(d), threads);
 }
+PLAYABLE(iso_silu_mul, PTR(0), LONG(1), PTR(2), LONG(3), LONG(4), INT(5))
 
 /* out [rows, d] = x * sigmoid(gate). */
 void iso_sigmoid_mul(const act_t *x, long x_stride, const act_t *gate, long gate_stride, act_t *out, long rows, long d,
@@ -45,3 +47,4 @@ void iso_sigmoid_mul(const act_t *x, long x_stride, const act_t *gate, long gate
     const gate_t c = {gate, x, out, gate_stride, x_stride, d};
     iso_each(sigmoid_mul, &c, rows, step_for(d), threads);
 }
+PLAYABLE(iso_sigmoid_mul, PTR(0), LONG(1), PTR(2), LONG(3), PTR(4), LONG(5), LONG(6), INT(7))

@@ -1,9 +1,9 @@
 """Gates in C."""
 
-import torch
 from torch import Tensor
 
-from isotherm.kernels.native.library import Library, matrix
+from isotherm.kernels.native.arguments import matrix
+from isotherm.kernels.native.library import Library
 
 
 def silu_mul(native: Library, gate_up: Tensor) -> Tensor:
@@ -12,7 +12,7 @@ def silu_mul(native: Library, gate_up: Tensor) -> Tensor:
     if columns % 2:
         raise ValueError(f"gate_up: columns must be even, got {columns}")
     stride = matrix(gate_up, native.dtype, "gate_up")
-    out = torch.empty(rows, columns // 2, dtype=native.dtype)
+    out = native.empty(rows, columns // 2)
     native.function("iso_silu_mul", "plplli")(
         gate_up.data_ptr(), stride, out.data_ptr(), rows, columns // 2, native.threads
     )
@@ -23,7 +23,7 @@ def sigmoid_mul(native: Library, x: Tensor, gate: Tensor) -> Tensor:
     """x, gate [M, D] -> [M, D]."""
     rows, d = x.shape
     x_stride, gate_stride = matrix(x, native.dtype, "x"), matrix(gate, native.dtype, "gate", d, rows)
-    out = torch.empty(rows, d, dtype=native.dtype)
+    out = native.empty(rows, d)
     native.function("iso_sigmoid_mul", "plplplli")(
         x.data_ptr(), x_stride, gate.data_ptr(), gate_stride, out.data_ptr(), rows, d, native.threads
     )

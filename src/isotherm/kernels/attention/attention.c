@@ -1,5 +1,6 @@
 /* Attention over a batch: how strips and splits go to threads. Which way is taken changes no bit: a split's sums are made by
    attend_split, and splits are merged in ascending order by merge, whoever does it. */
+#include "play.h"
 #include "pool.h"
 #include "strip.h"
 
@@ -121,3 +122,4 @@ void iso_attention(const batch_t *batch, const act_t *q, long q_stride, const un
     else iso_share(strips, &plan, plan.count, threads);
     free(plan.offsets);
 }
+PLAYABLE(iso_attention, PTR(0), PTR(1), LONG(2), PTR(3), PTR(4), PTR(5), LONG(6), LONG(7), LONG(8), REAL(9), LONG(10), INT(11))

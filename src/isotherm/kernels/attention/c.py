@@ -5,8 +5,8 @@ from torch import Tensor
 
 from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.native.batch import BatchPointers
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 from isotherm.kernels.state import KVShape, KVStore
 
 _LANES = 16
@@ -28,7 +28,7 @@ def write_kv(native: Library, batch: Batch, k: Tensor, v: Tensor, store: KVStore
     """See isotherm.kernels.api.Kernels.write_kv."""
     columns = store.shape.heads * store.shape.dim
     k_stride, v_stride = (matrix(x, native.dtype, name, columns, batch.rows) for x, name in ((k, "k"), (v, "v")))
-    pointers = BatchPointers.of(batch)
+    pointers = native.pointers(batch)
     native.function("iso_write_kv", "pplplpplli")(
         pointers.address,
         k.data_ptr(),
@@ -49,8 +49,8 @@ def attention(native: Library, batch: Batch, q: Tensor, store: KVStore, scale: f
     query_heads = q.shape[1] // store.shape.dim
     if query_heads * store.shape.dim != q.shape[1] or query_heads % store.shape.heads:
         raise ValueError(f"q: {q.shape[1]} columns do not share {store.shape.heads} heads of {store.shape.dim}")
-    out = torch.empty(q.shape, dtype=native.dtype)
-    pointers = BatchPointers.of(batch)
+    out = native.empty(*q.shape)
+    pointers = native.pointers(batch)
     native.function("iso_attention", "pplppplllfli")(
         pointers.address,
         q.data_ptr(),

@@ -1,5 +1,6 @@
 /* Keys and values into their blocks, in the layout of layout.h. A task is one token. */
 #include "layout.h"
+#include "play.h"
 #include "pool.h"
 
 static void put_keys(const shape_t *shape, const act_t *k, act_t *keys, long place) {
@@ -49,3 +50,4 @@ void iso_write_kv(const batch_t *batch, const act_t *k, long k_stride, const act
     const write_t w = {batch, k, v, keys, values, k_stride, v_stride, shape_of(heads, dim)};
     iso_each(write_rows, &w, batch->row_offsets[batch->segments], 16, threads);
 }
+PLAYABLE(iso_write_kv, PTR(0), PTR(1), LONG(2), PTR(3), LONG(4), PTR(5), PTR(6), LONG(7), LONG(8), INT(9))

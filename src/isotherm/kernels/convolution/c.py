@@ -5,8 +5,8 @@ from torch import Tensor
 
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution.torch_form import conv_state as conv_state  # one layout for both forms
-from isotherm.kernels.native.batch import BatchPointers
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 from isotherm.kernels.state import ConvState
 
 
@@ -14,8 +14,8 @@ def causal_conv(native: Library, batch: Batch, x: Tensor, weight: Tensor, state:
     """See isotherm.kernels.api.Kernels.causal_conv."""
     channels, width = state.shape.channels, state.shape.width
     stride = matrix(x, native.dtype, "x", channels, batch.rows)
-    out = torch.empty(batch.rows, channels, dtype=native.dtype)
-    pointers = BatchPointers.of(batch)
+    out = native.empty(batch.rows, channels)
+    pointers = native.pointers(batch)
     native.function("iso_causal_conv", "pplpllpppi")(
         pointers.address,
         x.data_ptr(),

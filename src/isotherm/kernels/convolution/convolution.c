@@ -3,11 +3,12 @@
 #include "act.h"
 #include "batch.h"
 #include "math.h"
+#include "play.h"
 #include "pool.h"
 
 #include <stdlib.h>
 
-enum { TILE = 128, SMALL = 1 << 15 }; /* elements below which sharing costs more than it saves */
+enum { TILE = 256, SMALL = 1 << 15 }; /* elements below which sharing costs more than it saves */
 
 typedef struct {
     const batch_t *batch;
@@ -91,3 +92,4 @@ void iso_causal_conv(const batch_t *batch, const act_t *x, long stride, const fl
     const conv_t conv = {batch, x, weight, stride, channels, width, history, rows, out};
     iso_share(work, &conv, batch->segments * tiles_of(&conv), batch->row_offsets[batch->segments] * channels > SMALL ? threads : 1);
 }
+PLAYABLE(iso_causal_conv, PTR(0), PTR(1), LONG(2), PTR(3), LONG(4), LONG(5), PTR(6), PTR(7), PTR(8), INT(9))

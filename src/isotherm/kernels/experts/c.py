@@ -5,7 +5,8 @@ from torch import Tensor
 
 from isotherm.kernels.api import Experts, Groups
 from isotherm.kernels.linear.packing import pack
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 
 
 def pack_experts(native: Library, weight: Tensor) -> Experts:
@@ -20,7 +21,7 @@ def grouped_linear(native: Library, x: Tensor, experts: Experts, groups: Groups,
     stride = matrix(x, native.dtype, "x", experts.k, None if gather else pairs)
     rows = vector(groups.rows, torch.int32, "groups.rows")
     offsets = vector(groups.offsets, torch.int32, "groups.offsets", experts.e + 1)
-    out = torch.empty(pairs, experts.n, dtype=native.dtype)
+    out = native.empty(pairs, experts.n)
     native.function("iso_grouped_linear", "plppppllli")(
         x.data_ptr(), stride, rows if gather else 0, offsets, experts.data.data_ptr(), out.data_ptr(),
         experts.e, experts.n, experts.k, native.threads,

@@ -5,8 +5,8 @@ from torch import Tensor
 
 from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.native.batch import BatchPointers
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 from isotherm.kernels.state import DeltaShape, DeltaState
 
 _LANES = 16
@@ -38,8 +38,8 @@ def gated_delta(
     width = 2 * shape.key_heads * shape.key_dim + heads * shape.value_dim
     qkv_stride = matrix(qkv, native.dtype, "qkv", width, batch.rows)
     b_stride, a_stride = (matrix(x, native.dtype, name, heads, batch.rows) for x, name in ((b, "b"), (a, "a")))
-    out = torch.empty(batch.rows, heads * shape.value_dim, dtype=native.dtype)
-    pointers = BatchPointers.of(batch)
+    out = native.empty(batch.rows, heads * shape.value_dim)
+    pointers = native.pointers(batch)
     native.function("iso_gated_delta", "pplplplppppppplllli")(
         pointers.address,
         qkv.data_ptr(),

@@ -2,6 +2,7 @@
    value heads that read it: no other task touches its lane rows, its part of a slot or its outputs. */
 #include "act.h"
 #include "batch.h"
+#include "play.h"
 #include "pool.h"
 #include "tile.h"
 
@@ -225,3 +226,5 @@ void iso_gated_delta(const batch_t *batch, const act_t *qkv, long qkv_stride, co
     }
     iso_share(work, &d, batch->segments * key_heads, threads);
 }
+PLAYABLE(iso_gated_delta, PTR(0), PTR(1), LONG(2), PTR(3), LONG(4), PTR(5), LONG(6), PTR(7), PTR(8), PTR(9), PTR(10), PTR(11),
+          PTR(12), PTR(13), LONG(14), LONG(15), LONG(16), LONG(17), INT(18))

@@ -5,7 +5,8 @@ from torch import Tensor
 
 from isotherm.kernels.api import Linear
 from isotherm.kernels.linear.packing import pack as pack_panels
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 
 
 def pack(native: Library, weight: Tensor) -> Linear:
@@ -16,7 +17,7 @@ def pack(native: Library, weight: Tensor) -> Linear:
 
 def linear(native: Library, x: Tensor, weight: Linear, residual: Tensor | None = None) -> Tensor:
     """x [M, K] -> round(residual + x W^T) [M, N]."""
-    out = torch.empty(x.shape[0], weight.n, dtype=native.dtype)
+    out = native.empty(x.shape[0], weight.n)
     _product(native, x, weight, residual, out.data_ptr(), 0)
     return out
 
@@ -41,7 +42,7 @@ def _product(native: Library, x: Tensor, weight: Linear, residual: Tensor | None
 def embed(native: Library, tokens: Tensor, table: Linear) -> Tensor:
     """tokens [M] int32, each below N -> [M, K]."""
     rows = tokens.shape[0]
-    out = torch.empty(rows, table.k, dtype=native.dtype)
+    out = native.empty(rows, table.k)
     native.function("iso_embed", "ppplli")(
         vector(tokens, torch.int32, "tokens"), table.data.data_ptr(), out.data_ptr(), rows, table.k, native.threads
     )

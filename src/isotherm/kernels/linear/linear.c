@@ -1,4 +1,5 @@
 #include "panel.h"
+#include "play.h"
 #include "pool.h"
 
 /* Multiplications below which sharing costs more than it saves; each weight counts once more, for its reading. */
@@ -15,6 +16,7 @@ void iso_linear(const act_t *x, long x_stride, const void *w, const act_t *resid
     const product_t p = {x, residual, 0, w, y, sums_out, x_stride, residual_stride, rows, n, k};
     iso_share(work, &p, pieces_of(&p), (rows / 8 + 1) * n * k > SMALL ? threads : 1);
 }
+PLAYABLE(iso_linear, PTR(0), LONG(1), PTR(2), PTR(3), LONG(4), PTR(5), PTR(6), LONG(7), LONG(8), LONG(9), INT(10))
 
 typedef struct {
     const int32_t *tokens;
@@ -37,3 +39,4 @@ void iso_embed(const int32_t *tokens, const void *w, act_t *out, long rows, long
     const embed_t e = {tokens, w, out, k};
     iso_each(embed, &e, rows, step_for(k), threads);
 }
+PLAYABLE(iso_embed, PTR(0), PTR(1), PTR(2), LONG(3), LONG(4), INT(5))

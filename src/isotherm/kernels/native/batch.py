@@ -5,7 +5,7 @@ import ctypes
 import torch
 
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.native.library import vector
+from isotherm.kernels.native.arguments import vector
 
 _ARRAYS = (
     "row_offsets",
@@ -28,7 +28,13 @@ class BatchPointers(ctypes.Structure):
     @classmethod
     def of(cls, batch: Batch) -> "BatchPointers":
         """The addresses of `batch`, whose arrays must be contiguous int32."""
-        return cls(*(vector(getattr(batch, name), torch.int32, name) for name in _ARRAYS), batch.segments)
+        pointers = cls()
+        pointers.point_to(batch)
+        return pointers
+
+    def point_to(self, batch: Batch) -> None:
+        """Be the addresses of another batch."""
+        self.__init__(*(vector(getattr(batch, name), torch.int32, name) for name in _ARRAYS), batch.segments)  # type: ignore[misc]
 
     @property
     def address(self) -> int:

@@ -1,4 +1,4 @@
-"""The compiled kernels as ctypes functions, and the one place where their arguments are checked."""
+"""The compiled kernels as ctypes functions."""
 
 import ctypes
 from collections.abc import Callable
@@ -6,6 +6,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from isotherm.kernels.batch import Batch
+from isotherm.kernels.native.batch import BatchPointers
 from isotherm.kernels.native.build import Build
 
 _TYPES = {"p": ctypes.c_void_p, "l": ctypes.c_int64, "u": ctypes.c_uint64, "i": ctypes.c_int32, "f": ctypes.c_float}
@@ -24,6 +26,7 @@ class Library:
         self.threads = threads
         self._library = ctypes.CDLL(str(build.path))
         self._functions: dict[str, Callable[..., int | None]] = {}
+        self._last: tuple[Batch, BatchPointers] | None = None
 
     def function(self, name: str, types: str, returns: bool = False) -> Callable[..., int | None]:
         """The kernel `name`, its argument types set on first use."""
@@ -35,27 +38,17 @@ class Library:
             self._functions[name] = found
         return found
 
+    def address(self, name: str) -> int | None:
+        """Where the symbol `name` lies."""
+        return ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value
 
-def matrix(x: Tensor, dtype: torch.dtype, name: str, columns: int | None = None, rows: int | None = None) -> int:
-    """Check that x is a CPU matrix of `dtype` with unit column stride, and of the given size; its row stride in elements."""
-    shape = x.shape
-    if x.dtype != dtype or len(shape) != 2 or not x.is_cpu:
-        raise ValueError(f"{name}: must be a {dtype} matrix on the CPU, got {x.dtype} {tuple(shape)} on {x.device}")
-    if (columns is not None and shape[1] != columns) or (rows is not None and shape[0] != rows):
-        wanted = ("any" if rows is None else rows, "any" if columns is None else columns)
-        raise ValueError(f"{name}: must be {list(wanted)}, got {list(shape)}")
-    row, column = x.stride()
-    if column != 1 and shape[1] > 1:
-        raise ValueError(f"{name}: must have unit column stride, got strides {(row, column)}")
-    return row
+    def empty(self, *shape: int) -> Tensor:
+        """A result of an operation, in the activation type."""
+        return torch.empty(shape, dtype=self.dtype)
 
-
-def vector(x: Tensor, dtype: torch.dtype, name: str, size: int | None = None) -> int:
-    """Check that x is a contiguous CPU tensor of `dtype`, and of the given number of elements; its address."""
-    if x.dtype != dtype or not x.is_cpu or not x.is_contiguous():
-        raise ValueError(
-            f"{name}: must be a contiguous {dtype} tensor on the CPU, got {x.dtype} with strides {x.stride()}"
-        )
-    if size is not None and x.numel() != size:
-        raise ValueError(f"{name}: must have {size} elements, got {x.numel()}")
-    return x.data_ptr()
+    def pointers(self, batch: Batch) -> BatchPointers:
+        """batch_t of `batch`; made once for the operations of a pass, which follow one another."""
+        last = self._last
+        if last is None or last[0] is not batch:
+            last = self._last = (batch, BatchPointers.of(batch))
+        return last[1]

@@ -3,14 +3,15 @@
 import torch
 from torch import Tensor
 
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 
 
 def rms_norm(native: Library, x: Tensor, weight: Tensor, eps: float) -> Tensor:
     """x [M, D], weight [D] float32 -> [M, D]."""
     rows, d = x.shape
     stride = matrix(x, native.dtype, "x")
-    out = torch.empty(rows, d, dtype=native.dtype)
+    out = native.empty(rows, d)
     native.function("iso_rms_norm", "plppllfi")(
         x.data_ptr(), stride, vector(weight, torch.float32, "weight", d), out.data_ptr(), rows, d, eps, native.threads
     )
@@ -26,7 +27,7 @@ def gated_rms_norm(native: Library, x: Tensor, gate: Tensor, weight: Tensor, eps
     address = vector(weight, torch.float32, "weight")
     if columns % d:
         raise ValueError(f"x: columns must be a multiple of {d}, got {columns}")
-    out = torch.empty(rows, columns, dtype=native.dtype)
+    out = native.empty(rows, columns)
     native.function("iso_gated_rms_norm", "plplpplllfi")(
         x.data_ptr(),
         x_stride,

@@ -1,4 +1,5 @@
 #include "norm.h"
+#include "play.h"
 #include "pool.h"
 
 /* Rows of d columns. For the gated norm a row is one head of a matrix's row, which holds `heads` of them. */
@@ -42,9 +43,11 @@ void iso_rms_norm(const act_t *x, long x_stride, const float *weight, act_t *out
     const norm_t c = {x, 0, weight, out, x_stride, 0, 1, d, eps};
     iso_each(rms_norm, &c, rows, step_for(d), threads);
 }
+PLAYABLE(iso_rms_norm, PTR(0), LONG(1), PTR(2), PTR(3), LONG(4), LONG(5), REAL(6), INT(7))
 
 void iso_gated_rms_norm(const act_t *x, long x_stride, const act_t *gate, long gate_stride, const float *weight, act_t *out,
                         long rows, long heads, long d, float eps, int threads) {
     const norm_t c = {x, gate, weight, out, x_stride, gate_stride, heads, d, eps};
     iso_each(gated_rms_norm, &c, rows * heads, step_for(d), threads);
 }
+PLAYABLE(iso_gated_rms_norm, PTR(0), LONG(1), PTR(2), LONG(3), PTR(4), PTR(5), LONG(6), LONG(7), LONG(8), REAL(9), INT(10))

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from isotherm.kernels.api import RopeTable
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 
 
 def norm_rope(native: Library, x: Tensor, weight: Tensor, eps: float, positions: Tensor, table: RopeTable) -> Tensor:
@@ -14,7 +15,7 @@ def norm_rope(native: Library, x: Tensor, weight: Tensor, eps: float, positions:
     if columns % dim or 2 * half > dim:
         raise ValueError(f"x: {columns} columns do not make heads of {dim} with {2 * half} rotated")
     stride = matrix(x, native.dtype, "x")
-    out = torch.empty(rows, columns, dtype=native.dtype)
+    out = native.empty(rows, columns)
     native.function("iso_norm_rope", "plpppppllllfi")(
         x.data_ptr(),
         stride,

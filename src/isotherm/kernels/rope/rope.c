@@ -1,5 +1,6 @@
 /* RMS norm of each head and rotation; the split law is in __init__.py. A task is one head of one row. */
 #include "../norm/norm.h"
+#include "play.h"
 #include "pool.h"
 
 #include <stdlib.h>
@@ -51,3 +52,5 @@ void iso_norm_rope(const act_t *x, long stride, const float *weight, const int32
     const rope_t rope = {x, weight, cos, sin, positions, out, stride, heads_a_row, dim, half, eps};
     iso_each(heads, &rope, rows * heads_a_row, step_for(dim), threads);
 }
+PLAYABLE(iso_norm_rope, PTR(0), LONG(1), PTR(2), PTR(3), PTR(4), PTR(5), PTR(6), LONG(7), LONG(8), LONG(9), LONG(10),
+          REAL(11), INT(12))

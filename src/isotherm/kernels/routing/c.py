@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from isotherm.kernels.api import Groups, Routing
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 
 
 def route(native: Library, logits: Tensor, k: int, renormalize: bool) -> Routing:
@@ -42,7 +43,7 @@ def combine(
         shared_at, shared_stride = shared.data_ptr(), matrix(shared, native.dtype, "shared", n, rows)
         if shared_gate is not None:
             gate_at, gate_stride = shared_gate.data_ptr(), matrix(shared_gate, native.dtype, "shared_gate", 1, rows)
-    out = torch.empty(rows, n, dtype=native.dtype)
+    out = native.empty(rows, n)
     native.function("iso_combine", "pppplplplpllli")(
         address, weights, places, shared_at, shared_stride, gate_at, gate_stride,
         residual.data_ptr(), residual_stride, out.data_ptr(), rows, n, k, native.threads,

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from isotherm.kernels.native.library import Library, matrix, vector
+from isotherm.kernels.native.arguments import matrix, vector
+from isotherm.kernels.native.library import Library
 
 _WORD64 = 0xFFFFFFFFFFFFFFFF
 _LARGEST = 2**31 - 1
