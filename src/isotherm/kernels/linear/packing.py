@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from isotherm.kernels.native.memory import large_pages
+
 PANEL = 64
 
 
@@ -12,6 +14,13 @@ def pack(weight: Tensor, dtype: torch.dtype) -> Tensor:
     *outer, n, k = weight.shape
     pair = 2 if dtype == torch.bfloat16 else 1
     panels, steps = -(-n // PANEL), -(-k // pair)
-    padded = torch.zeros(*outer, panels * PANEL, steps * pair, dtype=dtype)
-    padded[..., :n, :k] = weight
-    return padded.view(*outer, panels, PANEL, steps, pair).transpose(-3, -2).contiguous()
+    packed = large_pages(*outer, panels, steps, PANEL, pair, dtype=dtype)
+    rows = weight if n == panels * PANEL and k == steps * pair else _padded(weight, panels * PANEL, steps * pair)
+    packed.copy_(rows.view(*outer, panels, PANEL, steps, pair).transpose(-3, -2))
+    return packed
+
+
+def _padded(weight: Tensor, n: int, k: int) -> Tensor:
+    padded = weight.new_zeros(*weight.shape[:-2], n, k)
+    padded[..., : weight.shape[-2], : weight.shape[-1]] = weight
+    return padded
