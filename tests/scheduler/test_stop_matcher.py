@@ -81,10 +81,10 @@ def test_a_stop_string_seen_too_early_does_not_end_it_later() -> None:
 
 def test_end_and_stop_tokens_are_banned_until_min_tokens_are_out() -> None:
     matcher = StopMatcher(SamplingParams(min_tokens=2, stop_token_ids=(7, 3)), vocabulary())
-    seen = [matcher.banned]
+    seen = [matcher.banned_after(0)]
     for token in (1, 2):
         matcher.push(token)
-        seen.append(matcher.banned)
+        seen.append(matcher.banned_after(0))
     assert seen == [(3, 7, 91), (3, 7, 91), ()]
 
 

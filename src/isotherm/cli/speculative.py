@@ -1,7 +1,7 @@
 """`--speculative-config`, vLLM's JSON."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -28,11 +28,6 @@ def speculative_of(text: str) -> SpeculativeConfig | None:
         record = json.loads(text)
     except ValueError as error:
         raise ConfigError("speculative_config", f"must be JSON: {error}") from None
-    return speculative_from(record)
-
-
-def speculative_from(record: Any) -> SpeculativeConfig:
-    """The same from a dictionary."""
     if not isinstance(record, dict):
         raise ConfigError("speculative_config", f"must be an object, got {record!r}")
     unknown = sorted(set(record) - set(KEYS))

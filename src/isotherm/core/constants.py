@@ -18,3 +18,8 @@ def block_floor(position: int) -> int:
 def blocks_for(tokens: int) -> int:
     """How many blocks hold `tokens` tokens."""
     return -(-tokens // BLOCK)
+
+
+def draft_room(position: int) -> int:
+    """How many guesses may follow the token at `position`, so that they end before the next boundary; none when negative."""
+    return BLOCK - 2 - position % BLOCK

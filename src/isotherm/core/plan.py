@@ -1,5 +1,6 @@
 """What one pass computes: the scheduler writes it, the runner carries it out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isotherm.core.sampling import SamplingParams
@@ -91,6 +92,16 @@ class Segment:
     def end(self) -> int:
         """The position after the segment's last token."""
         return self.start + len(self.tokens)
+
+    def accepted(self, results: Sequence["RowResult"]) -> int:
+        """How many of its drafts are what was chosen: the first ones that are, up to one that is not or whose row is not finite.
+
+        results: of `rows`. A segment with drafts ends with one sampled row for its last known token and one for each draft.
+        """
+        guesses = self.tokens[len(self.tokens) - self.drafts :]
+        chosen = results[len(results) - self.drafts - 1 :]
+        pairs = enumerate(zip(guesses, chosen, strict=False))
+        return next((i for i, (guess, row) in pairs if not row.finite or row.token != guess), self.drafts)
 
 
 @dataclass(frozen=True, slots=True)

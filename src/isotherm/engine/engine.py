@@ -80,18 +80,13 @@ class Engine:
 
     def step(self) -> list[Output]:
         """One pass: plan it, run it, apply it."""
-        if self.tracer is not None:
-            return self._traced_step(self.tracer)
-        plan = self.scheduler.schedule()
+        plan, tracer = self.scheduler.schedule(), self.tracer
         if plan is None:
-            return self.scheduler.idle()
-        return self.scheduler.complete(plan, self.runner.run(plan))
-
-    def _traced_step(self, tracer: Tracer) -> list[Output]:
-        """The same, looked at."""
-        plan = self.scheduler.schedule()
-        outputs = self.scheduler.idle() if plan is None else self.scheduler.complete(plan, tracer.run(plan))
-        tracer.note(outputs)
+            outputs = self.scheduler.idle()
+        else:
+            outputs = self.scheduler.complete(plan, self.runner.run(plan) if tracer is None else tracer.run(plan))
+        if tracer is not None:
+            tracer.note(outputs)
         return outputs
 
     def stats(self) -> EngineStats:

@@ -2,18 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
-import torch
 from torch import Tensor
 
-from isotherm.core.constants import BLOCK
+from isotherm.core.constants import BLOCK, draft_room
 from isotherm.core.plan import PassPlan, RowResult, SampleRow, Segment
 from isotherm.kernels.batch import Batch
 from isotherm.model.attention_layer import AttentionLayer
 from isotherm.model.decoder import Decoder
 from isotherm.model.mtp import Mtp
 from isotherm.model.state import DrafterState
+from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 
 
@@ -30,6 +29,10 @@ class Ahead:
     token: int
     row: SampleRow
     most: int
+
+    def segment_at(self, step: int) -> Segment:
+        """The one row `step` positions after it; the drafter reads no state and writes none."""
+        return replace(self.segment, start=self.position + step, tokens=(self.token,), writes=(), rows=(), drafts=0)
 
 
 class Drafter:
@@ -89,27 +92,16 @@ class Drafter:
     ) -> tuple[Tensor, list[int]]:
         """The entry of each sequence's last token, and the draft after it."""
         kernels = self._decoder.kernels
-        batch = _batch([ahead for _, ahead in live], step)
-        tokens = torch.tensor([ahead.token for _, ahead in live], dtype=torch.int32)
+        batch, tokens = lay_out(PassPlan(tuple(ahead.segment_at(step) for _, ahead in live)))
         rows = self._mtp.forward(kernels, batch, rows, tokens, state.kv)
         positions = [ahead.position + step + 1 for _, ahead in live]
         results = sampler.choices(self._mtp.logits(kernels, rows), [ahead.row for _, ahead in live], positions)
         return rows, results
 
 
-def accepted(segment: Segment, rows: Sequence[RowResult]) -> int:
-    """How many of the segment's drafts are what was chosen: the first ones that are, up to one that is not."""
-    count, first = 0, len(segment.tokens) - segment.drafts
-    while (
-        count < segment.drafts and segment.tokens[first + count] == rows[len(rows) - segment.drafts - 1 + count].token
-    ):
-        count += 1
-    return count
-
-
 def without_rejected(segment: Segment, rows: Sequence[RowResult]) -> Segment:
     """The segment as if it had been planned without the drafts that were not what was chosen."""
-    rejected = segment.drafts - accepted(segment, rows)
+    rejected = segment.drafts - segment.accepted(rows)
     if not rejected:
         return segment
     tokens, asked = segment.tokens[:-rejected], segment.rows[:-rejected]
@@ -119,40 +111,16 @@ def without_rejected(segment: Segment, rows: Sequence[RowResult]) -> Segment:
 def _ahead(segment: Segment, results: tuple[RowResult, ...], first: int, most: int) -> Ahead | None:
     if not segment.rows or not isinstance(segment.rows[-1], SampleRow):
         return None
-    count = accepted(segment, results)
-    at = len(segment.rows) - segment.drafts - 1 + count
+    at = len(segment.rows) - segment.drafts - 1 + segment.accepted(results)
     row, result = segment.rows[at], results[at]
     assert isinstance(row, SampleRow)
     if not all(one.finite for one in results[: at + 1]):
         return None
     position = segment.start + row.offset + 1
-    room = BLOCK - 2 - position % BLOCK if len(segment.blocks) > position // BLOCK else 0
+    room = draft_room(position) if len(segment.blocks) > position // BLOCK else 0
     return Ahead(segment, first + row.offset, position, result.token, _after(row, result.token), min(most, room))
 
 
 def _after(row: SampleRow, token: int) -> SampleRow:
     """How the next token would be chosen, were `token` committed."""
     return replace(row, history=(*row.history, token)) if row.params.needs_history else row
-
-
-def _batch(live: list[Ahead], step: int) -> Batch:
-    """One row a sequence, `step` positions after its last token; only attention reads it."""
-    none = torch.zeros(0, dtype=torch.int32)
-    starts = _ints([ahead.position + step for ahead in live])
-    ones = _ints(range(len(live) + 1))
-    return Batch(
-        positions=starts,
-        row_offsets=ones,
-        starts=starts,
-        lanes=_ints([ahead.segment.lane for ahead in live]),
-        states=_ints([ahead.segment.state for ahead in live]),
-        write_offsets=torch.zeros(len(live) + 1, dtype=torch.int32),
-        write_positions=none,
-        write_slots=none,
-        block_offsets=_ints(accumulate((len(ahead.segment.blocks) for ahead in live), initial=0)),
-        blocks=_ints([block for ahead in live for block in ahead.segment.blocks]),
-    )
-
-
-def _ints(values: object) -> Tensor:
-    return torch.tensor(list(values), dtype=torch.int32)  # type: ignore[call-overload]

@@ -92,11 +92,7 @@ def _scored(segment: Segment, results: tuple[RowResult, ...]) -> list[tuple[Scor
 def _chosen(segment: Segment, results: tuple[RowResult, ...]) -> tuple[RowResult, ...]:
     """What was chosen, in order: as long as each is finite and is the draft that the next row was computed with."""
     sampled = [result for row, result in zip(segment.rows, results, strict=True) if isinstance(row, SampleRow)]
-    guesses = segment.tokens[len(segment.tokens) - segment.drafts :]
-    count = 0
-    while count < len(guesses) and sampled[count].finite and sampled[count].token == guesses[count]:
-        count += 1
-    return tuple(sampled[: count + 1])
+    return tuple(sampled[: segment.accepted(results) + 1])
 
 
 def _logprob(result: RowResult) -> TokenLogprob:

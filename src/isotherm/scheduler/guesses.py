@@ -1,7 +1,7 @@
 """Which guesses the next pass checks for a sequence that generates."""
 
 from isotherm.core.config import SpeculativeConfig
-from isotherm.core.constants import BLOCK
+from isotherm.core.constants import draft_room
 from isotherm.scheduler.sequence import Sequence
 
 LONGEST_MATCH = 4
@@ -34,7 +34,7 @@ class Guesses:
         room = min(
             self._config.num_speculative_tokens,
             rows,
-            BLOCK - 2 - sequence.computed % BLOCK,
+            draft_room(sequence.computed),
             self._max_model_len - sequence.length - 1,
             (sequence.request.sampling.max_tokens or self._max_model_len) - len(sequence.generated) - 1,
         )

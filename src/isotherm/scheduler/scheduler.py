@@ -116,11 +116,11 @@ class Scheduler:
             raise RuntimeError("not the pass in flight")
         self._in_flight = None
         self._counters.passes += 1
-        drafts = iter(result.drafts)
         by_number = {sequence.number: sequence for sequence in self._roster.running}
-        for segment, results in zip(plan.segments, result.rows, strict=True):
+        drafts = result.drafts or ((),) * len(plan.segments)
+        for segment, results, guesses in zip(plan.segments, result.rows, drafts, strict=True):
             sequence = by_number[segment.sequence]
-            for output in self._completion.apply(sequence, segment, results, next(drafts, ())):
+            for output in self._completion.apply(sequence, segment, results, guesses):
                 self._hand_out(sequence, output)
         return self.idle()
 

@@ -34,13 +34,8 @@ class StopMatcher:
         self._count = 0
         self._forbidden = tuple(sorted({*vocabulary.eos_ids, *params.stop_token_ids}))
 
-    @property
-    def banned(self) -> tuple[int, ...]:
-        """Tokens that the next choice must exclude, since they would end the sequence too early."""
-        return self.banned_after(0)
-
     def banned_after(self, more: int) -> tuple[int, ...]:
-        """The same once `more` tokens have been generated."""
+        """Tokens that the choice after `more` tokens must exclude, since they would end the sequence too early."""
         return self._forbidden if self._count + more < self._min_tokens else ()
 
     def push(self, token: int) -> Ending | None:
