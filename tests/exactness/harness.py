@@ -1,25 +1,30 @@
 """What the exactness tests share: engines on tiny checkpoints, and what is compared between them."""
 
-import hashlib
 import random
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from isotherm.core.config import CacheConfig, EngineConfig, ModelConfig, SchedulerConfig, SpeculativeConfig
-from isotherm.core.constants import BLOCK
 from isotherm.core.request import Output, Request
 from isotherm.core.sampling import SamplingParams
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.engine import Engine
-from isotherm.model.decoder import Decoder
-from isotherm.runner.drafter import Drafter
-from isotherm.runner.forward import Sequenced
+from isotherm.fuzz.play import bits_of
+from isotherm.fuzz.states import check_published, poison
 
 VOCABULARY_SIZE = 512
 EOS = 511
 GREEDY = SamplingParams(temperature=0.0, max_tokens=24, logprobs=20, ignore_eos=True)
+
+WEATHER_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "Get the current weather for a city",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
 
 
 def vocabulary(size: int = VOCABULARY_SIZE) -> Vocabulary:
@@ -63,18 +68,8 @@ class Setup:
             speculative=speculative,
         )
         engine = Engine(config, self.folder, vocabulary())
-        poison_everything(engine)
+        poison(engine.runner.state)
         return engine
-
-
-def poison_everything(engine: Engine) -> None:
-    """Fill every block, slot and lane with NaN, the zero slot apart."""
-    for tensor in engine.runner.state.by_block().values():
-        tensor.fill_(float("nan"))
-    for tensor in engine.runner.state.by_slot().values():
-        tensor[1:] = float("nan")
-    for tensor in engine.runner.state.by_lane().values():
-        tensor.fill_(float("nan"))
 
 
 @dataclass
@@ -101,17 +96,6 @@ class Answer:
     def compared(self) -> tuple[object, ...]:
         """All but `cached`, which may differ."""
         return (self.tokens, self.bits, self.prompt_bits, self.finish)
-
-
-def bits_of(entry: object) -> tuple[object, ...]:
-    """A TokenLogprob with its floats as float32 bit patterns."""
-    top = tuple((token, float_bits(value)) for token, value in entry.top)  # type: ignore[attr-defined]
-    return (entry.token, float_bits(entry.logprob), entry.rank, top)  # type: ignore[attr-defined]
-
-
-def float_bits(value: float) -> bytes:
-    """The float32 bit pattern."""
-    return struct.pack("<f", value)
 
 
 def request(prompt: Sequence[int], name: str = "r", params: SamplingParams = GREEDY, **fields: object) -> Request:
@@ -144,51 +128,10 @@ def alone(setup: Setup, item: Request, **options: object) -> Answer:
     return drive(setup.engine(caching=False, **options), [item])[item.id]  # type: ignore[arg-type]
 
 
-def published(engine: Engine) -> dict[tuple[int, ...], dict[str, str]]:
-    """Digests of every published block and snapshot, by the tokens that lead to it."""
-    found: dict[tuple[int, ...], dict[str, str]] = {}
-    state = engine.runner.state
-    for node, prefix in _nodes(engine):
-        digests = {f"block {name}": digest(tensor[node.block]) for name, tensor in state.by_block().items()}
-        if node.has_snapshot:
-            digests |= {f"slot {name}": digest(tensor[node.slot]) for name, tensor in state.by_slot().items()}
-        found[prefix] = digests
-    return found
-
-
-def _nodes(engine: Engine):  # type: ignore[no-untyped-def]
-    paths = {}
-    for node in engine.cache._content.tree.nodes():
-        before = paths.get(id(node.parent), ()) if node.parent is not None else ()
-        paths[id(node)] = before + node.tokens
-        yield node, paths[id(node)]
-
-
-def digest(tensor: object) -> str:
-    """SHA-256 of a tensor's bytes."""
-    import torch
-
-    return hashlib.sha256(tensor.contiguous().view(torch.uint8).numpy().tobytes()).hexdigest()  # type: ignore[attr-defined]
-
-
-def expected_state(decoder: Decoder, prefix: Sequence[int], drafter: Drafter | None = None) -> dict[str, str]:
-    """Digests of the last block and of the state after `prefix` (whole blocks), computed in one pass on poisoned memory."""
-    sequence = Sequenced(decoder, len(prefix), drafter)
-    for tensor in sequence.state.by_block().values():
-        tensor.fill_(float("nan"))
-    sequence.extend(prefix)
-    last = len(prefix) // BLOCK
-    blocks = {f"block {name}": digest(tensor[last]) for name, tensor in sequence.state.by_block().items()}
-    return blocks | {f"slot {name}": digest(tensor[last]) for name, tensor in sequence.state.by_slot().items()}
-
-
 def assert_published_is_exact(engine: Engine) -> int:
     """Every published block and snapshot has the bits of a fresh one-pass prefill; returns how many were compared."""
-    decoder = engine.runner.decoder
-    compared = 0
-    for prefix, digests in published(engine).items():
-        expected = expected_state(decoder, prefix, engine.runner.drafter)
-        wrong = [name for name, value in digests.items() if expected[name] != value]
-        assert not wrong, f"after {len(prefix)} tokens: {wrong}"
-        compared += len(digests)
+    runner, compared = engine.runner, 0
+    for count, wrong in check_published(engine.cache, runner.state, runner.decoder, runner.drafter):
+        assert not wrong, wrong
+        compared += count
     return compared

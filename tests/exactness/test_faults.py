@@ -16,13 +16,13 @@ from harness import (
     assert_published_is_exact,
     collect,
     drive,
-    poison_everything,
     request,
     tokens,
 )
 
 from isotherm.core.constants import block_floor
 from isotherm.core.sampling import SamplingParams
+from isotherm.fuzz.states import poison
 
 ONE = SamplingParams(temperature=0.0, max_tokens=1, logprobs=20, ignore_eos=True)
 SHORT = replace(GREEDY, max_tokens=6)
@@ -79,7 +79,7 @@ def test_fault_6_freed_memory_filled_with_nan_reaches_nobody(setup: Setup) -> No
         item = request(tokens(250 + i, 60 + i), params=SHORT)
         assert drive(engine, [item])["r"].compared == alone(setup, item, max_model_len=1024).compared
     fresh = setup.engine()
-    poison_everything(fresh)
+    poison(fresh.runner.state)
     item = request(tokens(70, 66))
     assert drive(fresh, [item])["r"].compared == alone(setup, item).compared
 

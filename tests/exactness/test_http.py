@@ -3,20 +3,13 @@
 import json
 
 import pytest
+from harness import WEATHER_TOOL
 
 from isotherm.gate.arms import FIRST_FORM, budget_arms
 from isotherm.gate.config import GateConfig
 from isotherm.gate.report import GateReport
 from isotherm.gate.run import run_gate
 
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "description": "Get the current weather for a city",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-    },
-}
 RULES = "You answer questions about the weather. Be brief, and name the city. " * 12
 
 
@@ -35,7 +28,7 @@ def _cases() -> list[dict[str, object]]:
     ]
     result = json.dumps({"temperature_c": -4, "conditions": "snow"})
     for case in cases:
-        case["tools"] = [TOOL]
+        case["tools"] = [WEATHER_TOOL]
         case["params"] = {"max_tokens": 40}
     for case in cases[:3]:
         case["follow_ups"] = [[{"name": "get_weather", "content": result}]]

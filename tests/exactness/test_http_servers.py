@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from harness import WEATHER_TOOL
 
 from isotherm.gate.arms import FIRST_FORM, REFERENCE
 from isotherm.gate.config import GateConfig
@@ -19,14 +20,6 @@ from isotherm.gate.run import run_gate
 SERVE = [sys.executable, "-m", "isotherm", "serve", "--threads", "1", "--max-model-len", "4096"]
 OFF, ON = "--no-enable-prefix-caching", "--enable-prefix-caching"
 RULES = "You answer questions about the weather. Be brief, and name the city. " * 6
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "description": "Get the current weather for a city",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-    },
-}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +31,7 @@ def battery(tmp_path_factory: pytest.TempPathFactory) -> str:
                 {"role": "system", "content": RULES},
                 {"role": "user", "content": f"How warm is it in {city}?"},
             ],
-            "tools": [TOOL],
+            "tools": [WEATHER_TOOL],
             "follow_ups": [[{"name": "get_weather", "content": '{"temperature_c": -4}'}]] if city == "Oslo" else [],
             "params": {"max_tokens": 12},
         }

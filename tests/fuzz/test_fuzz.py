@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import mutations
 import pytest
 from typer.testing import CliRunner
 
@@ -14,7 +15,6 @@ from isotherm.fuzz.models import EVERY_KIND, open_kind
 from isotherm.fuzz.run import Tally, fuzz, resumed, write_failures
 from isotherm.fuzz.script import Script, script_from
 from isotherm.fuzz.shrink import shrink
-from isotherm.kernels.c_provider import CKernels
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 
@@ -53,24 +53,9 @@ def test_the_same_seed_gives_the_same_tally(model) -> None:
     assert first(2) == first(2)
 
 
-def broken_decode(patch: pytest.MonkeyPatch) -> None:
-    """A pass of one row sums its linears in another order."""
-    true = CKernels.linear
-
-    def linear(self, x, weight, residual=None):
-        if x.shape[0] != 1:
-            return true(self, x, weight, residual)
-        front, back = x.clone(), x.clone()
-        front[:, x.shape[1] // 2 :] = 0
-        back[:, : x.shape[1] // 2] = 0
-        return true(self, front, weight, true(self, back, weight, residual))
-
-    patch.setattr(CKernels, "linear", linear)
-    patch.setattr("isotherm.runner.runner.MOST_ROWS", 0)  # a recorded pass would not meet a broken method
-
-
 def test_a_broken_kernel_is_found_and_its_script_made_small(model, monkeypatch, tmp_path) -> None:
-    broken_decode(monkeypatch)
+    mutations.linear_sums_in_another_order_for_one_row(monkeypatch)
+    monkeypatch.setattr("isotherm.runner.runner.MOST_ROWS", 0)  # a recorded pass would not meet a broken method
     number, script = next(
         (number, script) for number in range(20) if judge(model, script := draw(number, model.longest, 6144)).failures
     )

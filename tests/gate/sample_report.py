@@ -1,13 +1,17 @@
 """Reports made by hand, as a run could have left them: for the tests of what is printed, and to look at."""
 
+import io
 import random
 from dataclasses import replace
+
+from rich.console import Console
 
 from isotherm.gate.answer import Answer, TokenScore, ToolCall, float32_bits
 from isotherm.gate.arms import Arm
 from isotherm.gate.compare import compare
 from isotherm.gate.report import GateReport
 from isotherm.gate.result import ArmResult, Response
+from isotherm.gate.terminal import TerminalObserver, print_report
 
 HOSTILE = "</pre><script>alert(1)</script>&\"' \x1b[31mred\x1b[0m [bold]m[/bold] \u202egnp.exe\u202c \x00\x9b]8;;x\x07 \ud800 ]]>"
 
@@ -143,3 +147,14 @@ def hostile() -> GateReport:
         logs=HOSTILE,
         command=("isotherm", HOSTILE),
     )
+
+
+def printed(report: GateReport, width: int) -> str:
+    """What a terminal of this width shows of it."""
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    observer = TerminalObserver(console)
+    for result in report.arms:
+        observer.arm_started(result.arm, len(result.responses))
+        observer.arm_finished(result)
+    print_report(report, console)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]

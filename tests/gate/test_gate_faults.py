@@ -2,7 +2,6 @@
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 import faults
@@ -55,11 +54,6 @@ def battery(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("battery") / "faults.jsonl"
     path.write_text("\n".join(map(json.dumps, cases)))
     return str(path)
-
-
-@pytest.fixture(autouse=True)
-def logs_go_to_the_test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def gate(battery: str, fault: str, where: str = "hit", timeout: float = 30.0) -> GateReport:

@@ -1,15 +1,13 @@
 """The whole gate over HTTP against a scripted server: green when nothing is wrong, and each fault gets its verdict."""
 
-import io
 import json
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
+from sample_report import printed
 
 from isotherm.gate.arms import CONTROL, FIRST_FORM, REFERENCE, Arm, arms_for
 from isotherm.gate.config import GateConfig
@@ -17,17 +15,11 @@ from isotherm.gate.report import GateReport
 from isotherm.gate.result import ArmResult
 from isotherm.gate.run import NOT_DETERMINISTIC, run_gate
 from isotherm.gate.safe import plain
-from isotherm.gate.terminal import TerminalObserver, print_report
 
 FAKE = Path(__file__).with_name("fake_server.py")
 ON, OFF_8 = FIRST_FORM[3], FIRST_FORM[4]
 SHORT = (REFERENCE, CONTROL, ON, OFF_8)
 TOOL = {"type": "function", "function": {"name": "ask", "parameters": {"type": "object", "properties": {}}}}
-
-
-@pytest.fixture(autouse=True)
-def logs_go_to_the_test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def case(name: str, question: str, follow_ups: int = 0, tools: bool = True) -> dict[str, Any]:
@@ -140,7 +132,7 @@ def test_nondeterminism_at_rest_ends_the_run_with_the_evidence(battery: str) -> 
     report = gate(battery, "random token", "everywhere")
     assert report.error == NOT_DETERMINISTIC and not report.deterministic and report.exit_code == 1
     assert [result.arm.name for result in report.arms] == ["off", "off again"]
-    shown = printed(report)
+    shown = printed(report, 200)
     assert NOT_DETERMINISTIC in shown and "not run: rescored, on, off-8, on-8" in shown and "token ids from 3" in shown
 
 
@@ -159,7 +151,7 @@ def test_responses_that_do_not_come_are_errors_and_never_a_pass(battery: str, fa
     report = gate(battery, fault, "hit", arms=SHORT, request_timeout_s=0.5 if fault == "hang" else 30.0)
     assert report.exit_code == 2
     assert [result.verdict for result in report.arms] == ["pass", "pass", "error", "pass"]
-    assert why in printed(report)
+    assert why in printed(report, 200)
 
 
 def test_a_reference_that_fails_ends_the_run(battery: str) -> None:
@@ -176,16 +168,6 @@ def test_a_server_that_does_not_start_is_told_with_its_command_and_log(battery: 
         "the model could not be found" in error and "fake_server.py" in error and "--no-enable-prefix-caching" in error
     )
     assert report.logs is not None and (Path(report.logs) / "off.log").is_file()
-
-
-def printed(report: GateReport) -> str:
-    console = Console(file=io.StringIO(), width=200)
-    observer = TerminalObserver(console)
-    for result in report.arms:
-        observer.arm_started(result.arm, len(result.responses))
-        observer.arm_finished(result)
-    print_report(report, console)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def test_what_a_server_wrote_cannot_steer_the_terminal() -> None:

@@ -1,26 +1,15 @@
 """Where servers are, and how many requests they get at once: URLs, fixed ports, twins."""
 
 import shlex
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from foreign import FOREIGN, commands, gate, verdicts, write_battery
+from foreign import FOREIGN, commands, gate, verdicts
 
 from isotherm.gate.plan import ArmOptions
 from isotherm.gate.process import free_port, running_server
-
-
-@pytest.fixture(autouse=True)
-def logs_go_to_the_test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.fixture(scope="module")
-def battery(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_battery(tmp_path_factory.mktemp("battery"))
 
 
 @pytest.fixture

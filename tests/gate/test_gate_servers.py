@@ -1,25 +1,14 @@
 """Servers that are not ours: what they lack is said, what they break is found, and none of it is taken for equal."""
 
 import json
-import tempfile
 from pathlib import Path
 
 import pytest
-from foreign import commands, gate, verdicts, write_battery
+from foreign import commands, gate, verdicts
 
 from isotherm.core.errors import ConfigError
 from isotherm.gate.plan import ArmOptions
 from isotherm.gate.run import NOT_DETERMINISTIC
-
-
-@pytest.fixture(autouse=True)
-def logs_go_to_the_test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.fixture(scope="module")
-def battery(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_battery(tmp_path_factory.mktemp("battery"))
 
 
 def test_two_commands_are_started_fresh_for_every_arm_and_what_cannot_be_checked_is_said(battery: str) -> None:

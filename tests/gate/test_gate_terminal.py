@@ -6,28 +6,17 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
-from sample_report import HOSTILE, hostile, published
+from sample_report import HOSTILE, hostile, printed, published
 
 from isotherm.gate.columns import ARM, COLUMNS, VERDICT, pair
 from isotherm.gate.diff import Piece, sections, side_by_side
 from isotherm.gate.redact import without_secrets
-from isotherm.gate.report import GateReport
 from isotherm.gate.safe import plain, visible
 from isotherm.gate.side import print_side_by_side
-from isotherm.gate.terminal import TerminalObserver, layout, print_report
+from isotherm.gate.terminal import layout
 from isotherm.gate.times import Times, times
 
 STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def printed(report: GateReport, width: int) -> str:
-    console = Console(file=io.StringIO(), width=width, highlight=False)
-    observer = TerminalObserver(console)
-    for result in report.arms:
-        observer.arm_started(result.arm, len(result.responses))
-        observer.arm_finished(result)
-    print_report(report, console)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import statistics
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +84,7 @@ async def soak(http: httpx.AsyncClient, prompts: Prompts, requests: int, at_once
     every = max(1, requests // SAMPLES)
     for start in range(0, requests, every):
         bodies = [_body(rng, prompts, shared) for _ in range(min(every, requests - start))]
-        async for leaves, ok in _send(http, bodies, rng, at_once):
+        for leaves, ok in await _send(http, bodies, rng, at_once):
             cancelled += leaves
             failed += not ok
         samples.append(await _sample(http, start + len(bodies)))
@@ -107,7 +106,7 @@ def _body(rng: random.Random, prompts: Prompts, shared: list[list[int]]) -> dict
 
 async def _send(
     http: httpx.AsyncClient, bodies: list[dict[str, Any]], rng: random.Random, at_once: int
-) -> AsyncIterator[tuple[bool, bool]]:
+) -> list[tuple[bool, bool]]:
     """For each request: whether its client left early, and whether it was answered as it should be."""
     free = asyncio.Semaphore(at_once)
 
@@ -118,8 +117,7 @@ async def _send(
                     break
         return leaves, response.status_code == 200
 
-    for result in await asyncio.gather(*(one(body, body["stream"] and rng.random() < 0.2) for body in bodies)):
-        yield result
+    return await asyncio.gather(*(one(body, body["stream"] and rng.random() < 0.2) for body in bodies))
 
 
 async def _sample(http: httpx.AsyncClient, requests: int) -> Sample:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isotherm.core.errors import IsothermError
-from isotherm.fuzz.oracle import answer_alone, state_along
+from isotherm.fuzz.oracle import answer_alone
 from isotherm.fuzz.play import Answer, Played, play
 from isotherm.fuzz.script import Script
+from isotherm.fuzz.states import check_published
 from isotherm.fuzz.subject import Model, Subject
 
 
@@ -30,8 +31,10 @@ def judge(model: Model, script: Script) -> Verdict:
     if played.stuck:
         return Verdict(len(script.asks), 0, ("it did not come to an end",))
     failures = list(subject.audit.wrong)
+    runner = subject.runner
+    states = check_published(subject.cache, runner.state, model.decoder, runner.drafter)
     compared = subject.audit.compared
-    for count, failure in (*_answers(model, played), *_states(model, subject)):
+    for count, failure in (*_answers(model, played), *states):
         compared += count
         if failure:
             failures.append(failure)
@@ -64,15 +67,3 @@ def _where(left: object, right: object) -> str:
         return f"({left}, alone {right})"
     place = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
     return f"first at {place} of {len(left)} (alone {len(right)})"
-
-
-def _states(model: Model, subject: Subject) -> Iterator[tuple[int, str]]:
-    """Every published block and snapshot against one prefill of the tokens that lead there."""
-    published = subject.published()
-    known: dict[tuple[int, ...], dict[str, str]] = {}
-    for tokens in sorted(published, key=len, reverse=True):
-        if tokens not in known:
-            for end, expected in state_along(model, tokens, subject.runner.drafter).items():
-                known[tokens[:end]] = expected
-        wrong = [name for name, value in published[tokens].items() if known[tokens][name] != value]
-        yield len(published[tokens]), f"after {len(tokens)} tokens: {', '.join(wrong)}" if wrong else ""

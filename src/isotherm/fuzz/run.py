@@ -18,6 +18,9 @@ LONGEST = 704
 
 MOST_FAILURES = 5
 
+COUNTS = ("seed", "next", "requests", "comparisons", "cached_tokens", "seconds")
+"""What is kept of a campaign besides its failures."""
+
 
 @dataclass(slots=True)
 class Tally:
@@ -40,15 +43,13 @@ class Tally:
 
     def to_record(self) -> dict[str, Any]:
         """As JSON holds it."""
-        names = ("seed", "next", "requests", "comparisons", "cached_tokens", "seconds", "failures")
-        record = {name: getattr(self, name) for name in names} | {"scripts": self.next}
-        return record | {"failures": len(self.failures), "failed": self.failures}
+        counts = {name: getattr(self, name) for name in COUNTS}
+        return counts | {"scripts": self.next, "failures": len(self.failures), "failed": self.failures}
 
 
 def resumed(record: dict[str, Any]) -> Tally:
     """The tally that `to_record` wrote."""
-    names = ("seed", "next", "requests", "comparisons", "cached_tokens", "seconds")
-    return Tally(**{name: record[name] for name in names}, failures=list(record["failed"]))
+    return Tally(**{name: record[name] for name in COUNTS}, failures=list(record["failed"]))
 
 
 def fuzz(models: Sequence[Model], tally: Tally, minutes: float, told: Callable[[Tally], None] = lambda _: None) -> None:

@@ -1,6 +1,5 @@
 """The engine under test: scheduler, cache and runner put together around a model that is loaded once."""
 
-import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from isotherm.core.layout import Layout
 from isotherm.core.request import Output, Request
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.fuzz.script import Setting
+from isotherm.fuzz.states import digest, poison
 from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
 from isotherm.model.load import load_decoder
@@ -120,31 +120,3 @@ class Subject:
         outputs = self.scheduler.idle() if plan is None else self.scheduler.complete(plan, self.runner.run(plan))
         self.scheduler.check()
         return outputs
-
-    def published(self) -> dict[tuple[int, ...], dict[str, str]]:
-        """Digests of every published block and snapshot, by the tokens that lead to its end."""
-        found: dict[tuple[int, ...], dict[str, str]] = {}
-        state = self.runner.state
-        for tokens, block, slot in self.cache.published():
-            found.setdefault(tokens, {}).update(digests("block", state.by_block(), block))
-            if slot:
-                found[tokens].update(digests("slot", state.by_slot(), slot))
-        return found
-
-
-def poison(state: ModelState) -> None:
-    """Fill every block, slot and lane with NaN, the zero slot apart."""
-    for tensor in (*state.by_block().values(), *state.by_lane().values()):
-        tensor.fill_(float("nan"))
-    for tensor in state.by_slot().values():
-        tensor[1:] = float("nan")
-
-
-def digests(kind: str, tensors: dict[str, torch.Tensor], identity: int) -> dict[str, str]:
-    """A digest a tensor, of its part `identity`."""
-    return {f"{kind} {name}": digest(tensor[identity]) for name, tensor in tensors.items()}
-
-
-def digest(tensor: torch.Tensor) -> str:
-    """Of a tensor's bytes."""
-    return hashlib.blake2b(tensor.contiguous().view(torch.uint8).numpy().tobytes(), digest_size=16).hexdigest()
