@@ -45,7 +45,7 @@ _SWITCHES: dict[str, Any] = {
         str | None, typer.Option(help="chunked (default) or sequential: the kernel between snapshot and match.")
     ],
     "native_drafter_anchor": Annotated[
-        bool | None, typer.Option("--native-drafter-anchor", help="Not before there is speculative decoding.")
+        bool | None, typer.Option("--native-drafter-anchor", help="Refused: numerics=native has no drafter yet.")
     ],
     "native_grid": Annotated[
         int | None, typer.Option(metavar="G", help="Passes end and snapshots are at multiples of G; 0 (default): none.")

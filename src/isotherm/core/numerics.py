@@ -21,7 +21,7 @@ class NativeConfig:
     kv: what of the match lies above the snapshot is written again, or used as it is and not written.
     match_unit: tokens; 64 matches whole blocks, 1 also the first tokens of the next block, which is copied (with `kv` "reuse").
     replay: which kernel runs the delta rule on the rows between snapshot and match.
-    drafter_anchor: refused until there is a drafter.
+    drafter_anchor: refused until there is a drafter in this mode.
     grid: prefill passes end, and snapshots are, at multiples of it only; 0 for none. fine_grid: the same in what follows the
         last multiple of `grid` below the prompt's end.
 
@@ -49,7 +49,7 @@ class NativeConfig:
                 "a part of a block can be matched only where keys and values are reused: --native-kv reuse",
             )
         if self.drafter_anchor:
-            raise _error("drafter_anchor", "cannot be honoured: speculative decoding is not implemented yet")
+            raise _error("drafter_anchor", "cannot be honoured: numerics=native has no drafter yet")
         self._check_grid()
 
     def _check_grid(self) -> None:
