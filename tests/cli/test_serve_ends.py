@@ -95,9 +95,8 @@ def test_sigterm_lets_running_answers_end_and_refuses_new_ones(checkpoints: dict
             events = (line for line in answer.iter_lines() if line)
             assert "token_ids" in next(events)
             os.kill(process.pid, signal.SIGTERM)
-            refused = [ask(url) for _ in range(20)]
+            assert any(ask(url) == 503 for _ in range(20))  # asked until it is refused: then the server may end
             last = end(events)
-        assert 503 in refused
         assert last["choices"][0]["finish_reason"] == "length"
         assert process.wait(timeout=15) == 0
         assert started and all(gone(child) for child in started)
