@@ -1,9 +1,9 @@
 """The seam between models and arithmetic: one protocol, a provider for each way to compute it.
 
 Every operation obeys the contract: a row of the result depends on that row's inputs and on earlier positions of its own
-sequence only. M is the number of rows of a pass; `dtype` is the provider's activation type (bfloat16 or float32). Matrices
-are [rows, columns] with unit column stride; any row stride is accepted for inputs, so a column range of a fused projection is
-an argument like any other. Results are fresh contiguous tensors.
+sequence only. M is the number of rows of a pass; `dtype` is the provider's activation type (bfloat16 or float32). Tensors are
+on `device`. Matrices are [rows, columns] with unit column stride; any row stride is accepted for inputs, so a column range of a
+fused projection is an argument like any other. Results are fresh contiguous tensors.
 """
 
 from dataclasses import dataclass
@@ -69,9 +69,14 @@ class Kernels(Protocol):
 
     dtype: torch.dtype
     threads: int
+    device: torch.device
 
     def fingerprint(self) -> dict[str, str]:
         """What fixes this provider's bits: name, source hash, compiler, flags, instruction set, dtype."""
+        ...
+
+    def placed(self, batch: Batch, tokens: Tensor) -> tuple[Batch, Tensor]:
+        """A batch and its tokens [M] int32, both as laid out on the CPU, where the kernels read them."""
         ...
 
     def pack(self, weight: Tensor) -> Linear:
@@ -161,6 +166,10 @@ class Kernels(Protocol):
 
     def route(self, logits: Tensor, k: int, renormalize: bool) -> Routing:
         """Softmax of logits [M, E] float32, the k likeliest experts (ties to the lower id), optionally renormalised."""
+        ...
+
+    def group(self, experts: Tensor, count: int) -> Groups:
+        """experts [M, k] int32, each below `count` -> the M*k pairs sorted by expert, rows ascending within one."""
         ...
 
     def grouped_linear(self, x: Tensor, experts: Experts, groups: Groups, gather: bool) -> Tensor:

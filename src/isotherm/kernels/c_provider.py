@@ -15,6 +15,7 @@ from isotherm.kernels.native.library import Library
 from isotherm.kernels.norm import c as norm
 from isotherm.kernels.rope import c as rope
 from isotherm.kernels.routing import c as routing_c
+from isotherm.kernels.routing.group import group
 from isotherm.kernels.sampling import c as sampling
 from isotherm.kernels.shift.torch_form import shift
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
@@ -27,6 +28,7 @@ class CKernels:
         self.native = native
         self.dtype = native.dtype
         self.threads = native.threads
+        self.device = torch.device("cpu")
 
     def fingerprint(self) -> dict[str, str]:
         """What fixes the bits. The number of threads does not."""
@@ -40,6 +42,9 @@ class CKernels:
             "dtype": str(self.dtype).removeprefix("torch."),
             "torch": torch.__version__,
         }
+
+    def placed(self, batch: Batch, tokens: Tensor) -> tuple[Batch, Tensor]:
+        return batch, tokens
 
     # weights
 
@@ -76,6 +81,9 @@ class CKernels:
 
     def route(self, logits: Tensor, k: int, renormalize: bool) -> Routing:
         return routing_c.route(self.native, logits, k, renormalize)
+
+    def group(self, experts: Tensor, count: int) -> Groups:
+        return group(experts, count)
 
     def grouped_linear(self, x: Tensor, experts: Experts, groups: Groups, gather: bool) -> Tensor:
         return experts_c.grouped_linear(self.native, x, experts, groups, gather)

@@ -17,6 +17,7 @@ from isotherm.kernels.linear import torch_form as linear
 from isotherm.kernels.norm import torch_form as norm
 from isotherm.kernels.rope import torch_form as rope
 from isotherm.kernels.routing import torch_form as routing_t
+from isotherm.kernels.routing.group import group
 from isotherm.kernels.sampling import torch_form as sampling
 from isotherm.kernels.shift.torch_form import shift
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
@@ -37,6 +38,7 @@ class TorchKernels:
     def __init__(self, dtype: torch.dtype, threads: int):
         self.dtype = dtype
         self.threads = threads
+        self.device = torch.device("cpu")
 
     def fingerprint(self) -> dict[str, str]:
         """What fixes the bits: torch's own build and the instruction set that it chose."""
@@ -48,6 +50,9 @@ class TorchKernels:
             "dtype": str(self.dtype).removeprefix("torch."),
             "torch": torch.__version__,
         }
+
+    def placed(self, batch: Batch, tokens: Tensor) -> tuple[Batch, Tensor]:
+        return batch, tokens
 
     # weights
 
@@ -84,6 +89,9 @@ class TorchKernels:
 
     def route(self, logits: Tensor, k: int, renormalize: bool) -> Routing:
         return routing_t.route(logits, k, renormalize)
+
+    def group(self, experts: Tensor, count: int) -> Groups:
+        return group(experts, count)
 
     def grouped_linear(self, x: Tensor, experts: Experts, groups: Groups, gather: bool) -> Tensor:
         return experts_t.grouped_linear(self.dtype, x, experts, groups, gather)

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from isotherm.kernels.api import Experts, Kernels, Linear
-from isotherm.kernels.routing.group import group
 from isotherm.model.checkpoint import Checkpoint
 from isotherm.model.mlp import Mlp, load_mlp
 from isotherm.model.spec import MoeSpec
@@ -26,7 +25,7 @@ class Moe:
     def forward(self, kernels: Kernels, x: Tensor, residual: Tensor) -> Tensor:
         """x (normed) and residual [M, hidden] -> residual + experts(x) + gated shared expert(x)."""
         routing = kernels.route(kernels.logits(x, self.router), self.spec.active, self.spec.renormalize)
-        groups = group(routing.experts, self.spec.experts)
+        groups = kernels.group(routing.experts, self.spec.experts)
         hidden = kernels.silu_mul(kernels.grouped_linear(x, self.gate_up, groups, gather=True))
         pairs = kernels.grouped_linear(hidden, self.down, groups, gather=False)
         shared = None if self.shared is None else self.shared.forward(kernels, x, None)

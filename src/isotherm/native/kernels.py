@@ -10,6 +10,7 @@ from torch import Tensor
 from isotherm.core.numerics import NativeConfig, ReplayKernel
 from isotherm.kernels.api import Experts, Groups, Linear, RopeTable, Routing
 from isotherm.kernels.batch import Batch
+from isotherm.kernels.routing.group import group
 from isotherm.kernels.sampling import torch_form as sampling
 from isotherm.kernels.shift.torch_form import shift
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
@@ -39,6 +40,7 @@ class NativeKernels:
     def __init__(self, threads: int, replay: ReplayKernel = "chunked"):
         self.dtype = linear.DTYPE
         self.threads = threads
+        self.device = torch.device("cpu")
         self.replay: ReplayKernel = replay
 
     def fingerprint(self) -> dict[str, str]:
@@ -53,6 +55,9 @@ class NativeKernels:
             "dtype": str(self.dtype).removeprefix("torch."),
             "torch": torch.__version__,
         }
+
+    def placed(self, batch: Batch, tokens: Tensor) -> tuple[Batch, Tensor]:
+        return batch, tokens
 
     # weights
 
@@ -89,6 +94,9 @@ class NativeKernels:
 
     def route(self, logits: Tensor, k: int, renormalize: bool) -> Routing:
         return mixture.route(logits, k, renormalize)
+
+    def group(self, experts: Tensor, count: int) -> Groups:
+        return group(experts, count)
 
     def grouped_linear(self, x: Tensor, experts: Experts, groups: Groups, gather: bool) -> Tensor:
         return mixture.grouped_linear(x, experts, groups, gather)
