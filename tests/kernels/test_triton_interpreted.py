@@ -12,18 +12,22 @@ from pathlib import Path
 
 import pytest
 
-_CASES = ("linear", "gated_delta", "attention")
+_CASES = {
+    "triton_cases.py": ("linear", "gated_delta", "attention"),
+    "triton_cases_rows.py": ("norm", "activation", "rope", "convolution", "shift"),
+    "triton_cases_choice.py": ("largest", "noise", "rules"),
+}
 
 
 @pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="Triton is not installed (pip install 'isotherm[gpu]')"
 )
-@pytest.mark.parametrize("case", _CASES)
-def test_interpreted_kernels_agree_with_the_definition(case: str) -> None:
+@pytest.mark.parametrize(("script", "case"), [(script, case) for script, cases in _CASES.items() for case in cases])
+def test_interpreted_kernels_agree_with_the_definition(script: str, case: str) -> None:
     here = Path(__file__).parent
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     environment["PYTHONPATH"] = os.pathsep.join([str(here.parents[1] / "src"), str(here)])
-    command = [sys.executable, str(here / "triton_cases.py"), case]
+    command = [sys.executable, str(here / script), case]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
     if "NUMPY_TOO_NEW" in done.stdout:
         pytest.skip("this Triton's interpreter does not run on the installed NumPy")

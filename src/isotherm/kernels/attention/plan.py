@@ -31,12 +31,11 @@ class TilePlan:
 
 @dataclass(frozen=True, slots=True)
 class AttentionPlan:
-    """The work of one tile height each, and the segment of each row [M]."""
+    """The work of one tile height each."""
 
     small: TilePlan
     middle: TilePlan
     large: TilePlan
-    segments: Tensor
 
     @property
     def parts(self) -> tuple[TilePlan, ...]:
@@ -49,10 +48,7 @@ def plan_attention(batch: Batch, heads: int, group: int, split: int) -> Attentio
     views = list(segment_views(batch))
     chosen = [_height((view.end - view.start) * group) for view in views]
     parts = (_part(batch, views, chosen, pairs, heads, group, split) for pairs in TILES)
-    counts = torch.tensor([view.end - view.start for view in views])
-    segments = torch.repeat_interleave(torch.arange(len(views)), counts).int()
-    small, middle, large = parts
-    return AttentionPlan(small, middle, large, segments)
+    return AttentionPlan(*parts)
 
 
 def _height(pairs: int) -> int:

@@ -14,6 +14,7 @@ from isotherm.kernels.attention.plan import AttentionPlan, TilePlan, plan_attent
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.gpu.batch import DeviceBatch, on_device
 from isotherm.kernels.gpu.launch import OPTIONS, descriptor, interpreted, overlap
+from isotherm.kernels.gpu.rows import row_plan
 from isotherm.kernels.state import KVShape, KVStore
 
 SPLIT = 2048
@@ -47,7 +48,7 @@ def kv_store(dtype: torch.dtype, shape: KVShape, blocks: int, device: torch.devi
 def write_kv(batch: Batch, k: Tensor, v: Tensor, store: KVStore) -> None:
     """See isotherm.kernels.api.Kernels.write_kv."""
     shape, on = store.shape, on_device(batch, k.device)
-    segments = _plan(on, shape.heads, 1, SPLIT).segments
+    segments = row_plan(on).segments
     tk.write_pages[(on.rows,)](
         on.positions,
         segments,
@@ -72,6 +73,7 @@ def attention(
     q: Tensor,
     store: KVStore,
     scale: float,
+    skip: int = 0,
     split: int = SPLIT,
     tiles: dict[int, AttentionTile] | None = None,
 ) -> Tensor:
@@ -83,7 +85,7 @@ def attention(
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     for part in _plan(on, shape.heads, group, split).parts:
         chosen = tiles or (FEW if part.items.shape[0] * shape.heads < _TWO_EACH else TILES)
-        _part(on, part, q, store, scale * math.log2(math.e), group, split, chosen[part.pairs], out)
+        _part(on, part, q, store, scale * math.log2(math.e), group, split, skip, chosen[part.pairs], out)
     return out
 
 
@@ -99,6 +101,7 @@ def _part(
     scale: float,
     group: int,
     split: int,
+    skip: int,
     tile: AttentionTile,
     out: Tensor,
 ) -> None:
@@ -128,6 +131,7 @@ def _part(
         SPLIT=split,
         ALONE=alone,
         DESCRIPTOR=described,
+        SKIP=skip,
         num_warps=tile.warps,
         num_stages=tile.stages,
         **overlap(),

@@ -12,13 +12,17 @@ BLOCK = tl.constexpr(64)
 
 
 @triton.jit
-def weigh(s, m, first, t, scale, MASK: tl.constexpr):
+def weigh(s, m, first, t, scale, MASK: tl.constexpr, SKIP: tl.constexpr):
     """Raw scores of the 64 keys from position `first` on -> m with them, their weights p, and how much l and acc fade.
 
-    With MASK, keys beyond a row's position t count nothing.
+    With MASK, keys beyond a row's position t count nothing; with SKIP neither does key 0, but for the row at position 0.
     """
     if MASK:
-        s = tl.where(first + tl.arange(0, BLOCK)[None, :] <= t[:, None], s, float("-inf"))
+        j = first + tl.arange(0, BLOCK)[None, :]
+        seen = j <= t[:, None]
+        if SKIP > 0:
+            seen = seen & (j >= tl.minimum(t, SKIP)[:, None])
+        s = tl.where(seen, s, float("-inf"))
     largest = tl.maximum(m, tl.max(s, 1) * scale)
     shift = tl.where(largest == float("-inf"), 0.0, largest)
     fade = tl.exp2(m - shift)
@@ -67,7 +71,7 @@ def walk(
         b_k = page(k, block, head, HEADS, D, DESCRIPTOR)
         b_v = page(v, block, head, HEADS, D, DESCRIPTOR)
         block = tl.load(table + tl.minimum(i + 1, count - 1))
-        m, p, fade = weigh(tl.dot(b_q, tl.trans(b_k)), m, 0, m, scale, False)
+        m, p, fade = weigh(tl.dot(b_q, tl.trans(b_k)), m, 0, m, scale, False, 0)
         l, acc = gather(p.to(b_q.dtype), b_v, fade, l, acc)
     return m, l, acc
 
@@ -75,7 +79,7 @@ def walk(
 @triton.jit
 def walk_edge(
     b_q, k, v, table, head, m, l, acc, first, end, t, scale,
-    HEADS: tl.constexpr, D: tl.constexpr, DESCRIPTOR: tl.constexpr,
+    HEADS: tl.constexpr, D: tl.constexpr, DESCRIPTOR: tl.constexpr, SKIP: tl.constexpr,
 ):  # fmt: skip
     """Blocks from `first` to position `end`, of which some rows see a part. What lies at `end` and beyond is never used."""
     for n in tl.range(first, end, 64, num_stages=1):
@@ -83,9 +87,23 @@ def walk_edge(
         b_k = page(k, block, head, HEADS, D, DESCRIPTOR)
         b_v = page(v, block, head, HEADS, D, DESCRIPTOR)
         b_v = tl.where((n + tl.arange(0, BLOCK) < end)[:, None], b_v, 0.0)
-        m, p, fade = weigh(tl.dot(b_q, tl.trans(b_k)), m, n, t, scale, True)
+        m, p, fade = weigh(tl.dot(b_q, tl.trans(b_k)), m, n, t, scale, True, SKIP)
         l, acc = gather(p.to(b_q.dtype), b_v, fade, l, acc)
     return m, l, acc
+
+
+@triton.jit
+def walk_split(
+    b_q, k, v, table, head, m, l, acc, first, edge, end, t, scale,
+    HEADS: tl.constexpr, D: tl.constexpr, DESCRIPTOR: tl.constexpr, SKIP: tl.constexpr,
+):  # fmt: skip
+    """Positions `first` to `end` of one split; every row sees the whole of what lies before `edge`, but for the skipped key."""
+    if SKIP > 0:
+        opened = tl.minimum(tl.where(first == 0, BLOCK, first), edge)
+        m, l, acc = walk_edge(b_q, k, v, table, head, m, l, acc, first, opened, t, scale, HEADS, D, DESCRIPTOR, SKIP)
+        first = opened
+    m, l, acc = walk(b_q, k, v, table, head, m, l, acc, first, edge, scale, HEADS, D, DESCRIPTOR)
+    return walk_edge(b_q, k, v, table, head, m, l, acc, edge, end, t, scale, HEADS, D, DESCRIPTOR, SKIP)
 
 
 @triton.jit
@@ -111,6 +129,7 @@ def attend(
     SPLIT: tl.constexpr,
     ALONE: tl.constexpr,
     DESCRIPTOR: tl.constexpr,
+    SKIP: tl.constexpr,
     OVERLAP: tl.constexpr,
 ):
     """items [W, 4]: segment, first pair, first split, end split. ALONE: one split, whose m, l, acc go to part_*[item, head].
@@ -146,8 +165,9 @@ def attend(
         tl.zeros((BM, D), tl.float32),
     )
     if ALONE:
-        m, l, acc = walk(b_q, k, v, table, head, nothing, zero, zeros, first, full, scale, HEADS, D, DESCRIPTOR)
-        m, l, acc = walk_edge(b_q, k, v, table, head, m, l, acc, full, end, t, scale, HEADS, D, DESCRIPTOR)
+        m, l, acc = walk_split(
+            b_q, k, v, table, head, nothing, zero, zeros, first, full, end, t, scale, HEADS, D, DESCRIPTOR, SKIP
+        )
         tl.store(part_m + p_row, m)
         tl.store(part_l + p_row, tl.max(l, 1))
         tl.store(part_acc + p_acc, acc, mask=live[:, None])
@@ -155,8 +175,9 @@ def attend(
         for at in tl.range(first, end, SPLIT, num_stages=1):
             to = tl.minimum(at + SPLIT, end)
             edge = tl.maximum(at, tl.minimum(full, to))
-            m, l, acc = walk(b_q, k, v, table, head, nothing, zero, zeros, at, edge, scale, HEADS, D, DESCRIPTOR)
-            m, l, acc = walk_edge(b_q, k, v, table, head, m, l, acc, edge, to, t, scale, HEADS, D, DESCRIPTOR)
+            m, l, acc = walk_split(
+                b_q, k, v, table, head, nothing, zero, zeros, at, edge, to, t, scale, HEADS, D, DESCRIPTOR, SKIP
+            )
             total = tl.max(l, 1)
             if at > 0:
                 m, total, acc = merge(

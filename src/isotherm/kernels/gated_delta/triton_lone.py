@@ -217,18 +217,21 @@ def fold_lanes(
     BV: tl.constexpr,
     OVERLAP: tl.constexpr,
 ):
-    """The state after a lane's 64 rows, for a value head and BV columns. folds [F, 4]: lane, slot to read, slot to write, 0."""
+    """The state after a lane's 64 rows, for a value head and BV columns. folds [F, 4]: lane, slot to read, slot to write, 0.
+
+    A slot to write of -1 is nothing (padding of a recorded pass)."""
     if OVERLAP:
         gdc_wait()
         gdc_launch_dependents()
     fold, head, column = tl.program_id(0) // HV, tl.program_id(0) % HV, tl.program_id(1)
     lane, slot = tl.load(folds + fold * 4).to(tl.int64), tl.load(folds + fold * 4 + 1).to(tl.int64)
     written = tl.load(folds + fold * 4 + 2).to(tl.int64)
-    i, d, e = tl.arange(0, CHUNK), tl.arange(0, DK), column * BV + tl.arange(0, BV)
-    i_state = d[:, None] * DV + e[None, :]
-    h = tl.load(state + (slot * HV + head) * DK * DV + i_state)
-    b_k = tl.load(lane_k + ((lane * HK + head // (HV // HK)) * CHUNK + i[:, None]) * DK + d[None, :])
-    u = tl.load(lane_u + ((lane * HV + head) * CHUNK + i[:, None]) * DV + e[None, :])
-    b_g = tl.load(lane_g + (lane * HV + head) * CHUNK + i)
-    last = tl.load(lane_g + (lane * HV + head) * CHUNK + CHUNK - 1)
-    tl.store(state + (written * HV + head) * DK * DV + i_state, advanced(h, b_k, u, b_g, last))
+    if written >= 0:
+        i, d, e = tl.arange(0, CHUNK), tl.arange(0, DK), column * BV + tl.arange(0, BV)
+        i_state = d[:, None] * DV + e[None, :]
+        h = tl.load(state + (slot * HV + head) * DK * DV + i_state)
+        b_k = tl.load(lane_k + ((lane * HK + head // (HV // HK)) * CHUNK + i[:, None]) * DK + d[None, :])
+        u = tl.load(lane_u + ((lane * HV + head) * CHUNK + i[:, None]) * DV + e[None, :])
+        b_g = tl.load(lane_g + (lane * HV + head) * CHUNK + i)
+        last = tl.load(lane_g + (lane * HV + head) * CHUNK + CHUNK - 1)
+        tl.store(state + (written * HV + head) * DK * DV + i_state, advanced(h, b_k, u, b_g, last))
