@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from isotherm.cli.main import app
-from isotherm.fuzz.compare import judge
+from isotherm.fuzz.compare import Verdict, judge
 from isotherm.fuzz.draw import draw
 from isotherm.fuzz.models import EVERY_KIND, open_kind
 from isotherm.fuzz.run import Tally, fuzz, resumed, write_failures
@@ -86,12 +86,32 @@ def test_a_lost_request_is_a_failure(model, monkeypatch) -> None:
 
 def test_the_command_counts_what_it_did(tmp_path: Path) -> None:
     told = tmp_path / "told.json"
-    command = ["fuzz", "--minutes", "0.02", "--json", str(told), "--failures", str(tmp_path / "failures")]
+    command = ["fuzz", "--minutes", "0.02", "--kinds", "qwen3_5_moe", "--json", str(told)]
+    command += ["--failures", str(tmp_path / "failures")]
     assert CliRunner().invoke(app, command).exit_code == 0
     record = json.loads(told.read_text())
     assert record["requests"] > 0 and record["comparisons"] > 0 and record["failures"] == 0
+    assert sum(model["requests"] for model in record["models"].values()) == record["requests"]
     assert CliRunner().invoke(app, [*command, "--resume"]).exit_code == 0
     assert json.loads(told.read_text())["requests"] > record["requests"]
+
+
+def test_a_failing_script_is_told_before_it_is_made_smaller(model, monkeypatch) -> None:
+    """Making it smaller takes minutes, in which a campaign may be ended."""
+    monkeypatch.setattr("isotherm.fuzz.run.judge", lambda model, script: Verdict(3, 5, ("wrong",)))
+    told: list[list[dict[str, object]]] = []
+    fuzz([model], tally := Tally(1), 1.0, lambda so_far: told.append([dict(failed) for failed in so_far.failures]))
+    first, second = told[0][0], told[1][0]
+    assert (first["what"], second["what"]) == (["wrong"], ["wrong"]) and first[
+        "kernels"
+    ] == model.decoder.kernels.fingerprint()
+    assert len(second["script"]["asks"]) < len(first["script"]["asks"])
+    assert len(tally.failures) == 5 and tally.next == 5
+
+
+def test_a_kind_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["fuzz", "--kinds", "gpt", "--minutes", "0"])
+    assert result.exit_code != 0 and "kinds" in str(result.exception or result.output)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

@@ -1,17 +1,33 @@
 """`isotherm fuzz`: random schedules against the contract."""
 
 import json
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
 from isotherm.cli import options
 
+if TYPE_CHECKING:
+    from isotherm.fuzz.run import Tally
+
+KEEP_S = 10.0
+"""Seconds between two writes of a campaign that goes on."""
+
+
+class Keep(Protocol):
+    """Writes a campaign down, unless it did so a moment ago."""
+
+    def __call__(self, tally: "Tally", at_once: bool = False) -> None: ...
+
 
 def fuzz(
     model: Annotated[
         str, typer.Option(help="A Hugging Face folder or hub id; every kind of model when left out.")
+    ] = "",
+    kinds: Annotated[
+        str, typer.Option(metavar="NAMES", help="Without --model: only these kinds, comma-separated.")
     ] = "",
     seed: Annotated[int, typer.Option(min=0, help="The same seed plays the same scripts.")] = 0,
     minutes: Annotated[float, typer.Option(min=0, help="How long.")] = 1.0,
@@ -28,25 +44,51 @@ def fuzz(
     options.quiet_transformers()
     from rich.console import Console
 
-    from isotherm.core.errors import ConfigError
-    from isotherm.fuzz.models import open_models
-    from isotherm.fuzz.run import Tally, resumed, write_failures
+    from isotherm.fuzz.models import kinds_named, open_models
     from isotherm.fuzz.run import fuzz as run_fuzz
+    from isotherm.fuzz.run import write_failures
 
-    if resume and not (json_file and Path(json_file).is_file()):
-        raise ConfigError("resume", "needs --json FILE of an earlier run")
-    tally = resumed(json.loads(Path(str(json_file)).read_text(encoding="utf-8"))) if resume else Tally(seed)
+    tally = _tally(seed, resume, json_file)
+    keep = _keeper(json_file)
     console = Console(highlight=False)
-    models = open_models(model, options.provider_of(kernels), options.dtype_of(dtype))
-    with console.status("opening"):
-        run_fuzz(models, tally, minutes)
+    opened = open_models(model, options.provider_of(kernels), options.dtype_of(dtype), kinds_named(kinds))
+    try:
+        with console.status("playing scripts"):
+            run_fuzz(opened, tally, minutes, keep)
+    finally:
+        keep(tally, at_once=True)
     console.print(
         f"{tally.next} scripts, {tally.requests:,} requests ({tally.cached_tokens:,} prompt tokens from the cache), "
         f"{tally.comparisons:,} comparisons, {len(tally.failures)} failures in {tally.seconds:.0f} s; seed {tally.seed}",
         soft_wrap=True,
     )
-    if json_file:
-        Path(json_file).write_text(json.dumps(tally.to_record(), indent=1) + "\n", encoding="utf-8")
     for path in write_failures(tally, Path(failures)) if tally.failures else ():
         console.print(f"{path}: replay it with python -m pytest tests/fuzz", markup=False, soft_wrap=True)
     raise typer.Exit(1 if tally.failures else 0)
+
+
+def _tally(seed: int, resume: bool, json_file: str | None) -> "Tally":
+    """A new campaign's, or the one that the JSON file holds."""
+    from isotherm.core.errors import ConfigError
+    from isotherm.fuzz.run import Tally, resumed
+
+    if not resume:
+        return Tally(seed)
+    if not (json_file and Path(json_file).is_file()):
+        raise ConfigError("resume", "needs --json FILE of an earlier run")
+    return resumed(json.loads(Path(json_file).read_text(encoding="utf-8")))
+
+
+def _keeper(json_file: str | None) -> "Keep":
+    """Writes the campaign so far, every few seconds: what was done is not lost when the run is interrupted."""
+    last = 0.0
+
+    def keep(tally: "Tally", at_once: bool = False) -> None:
+        nonlocal last
+        if json_file and (at_once or time.monotonic() - last > KEEP_S):
+            last = time.monotonic()
+            fresh = Path(f"{json_file}.new")
+            fresh.write_text(json.dumps(tally.to_record(), indent=1) + "\n", encoding="utf-8")
+            fresh.replace(json_file)
+
+    return keep

@@ -6,12 +6,21 @@ from pathlib import Path
 from typing import get_args
 
 from isotherm.core.config import DType, Provider
+from isotherm.core.errors import ConfigError
 from isotherm.fuzz.run import LONGEST
 from isotherm.fuzz.subject import Model, open_model
 from isotherm.model.source import EMBEDDED, locate
-from isotherm.model.tiny import Kind, write_tiny
+from isotherm.model.tiny import DRAFTING, Kind, write_tiny
 
 EVERY_KIND = (*get_args(Kind), "embedded")
+
+
+def kinds_named(text: str) -> tuple[str, ...]:
+    """Kinds in a comma-separated list; all of them for "". Raises ConfigError."""
+    named = tuple(name.strip() for name in text.split(",")) if text else EVERY_KIND
+    if unknown := [name for name in named if name not in EVERY_KIND]:
+        raise ConfigError("kinds", f"must be among {', '.join(EVERY_KIND)}, got {', '.join(unknown)}")
+    return named
 
 
 def open_models(model: str, kernels: Provider, dtype: DType, kinds: Sequence[str] = EVERY_KIND) -> list[Model]:
@@ -26,4 +35,5 @@ def open_kind(kind: str, kernels: Provider, dtype: DType) -> Model:
     if kind == "embedded":
         return open_model(kind, EMBEDDED, LONGEST, kernels, dtype)
     with tempfile.TemporaryDirectory() as folder:
-        return open_model(kind, write_tiny(kind, Path(folder), drafter=True).folder, LONGEST, kernels, dtype)
+        made = write_tiny(kind, Path(folder), drafter=kind in DRAFTING)
+        return open_model(kind, made.folder, LONGEST, kernels, dtype)
