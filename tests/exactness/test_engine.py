@@ -20,7 +20,7 @@ from harness import (
 from isotherm.core.constants import block_floor
 from isotherm.core.sampling import SamplingParams
 
-KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe")
+KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe", "qwen4_exp")
 
 
 @pytest.fixture(
@@ -29,6 +29,7 @@ KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe")
         ("qwen3_5", "c", "float32"),
         ("qwen3_next", "c", "bfloat16"),
         ("qwen3_5_moe", "c", "bfloat16"),
+        ("qwen4_exp", "c", "bfloat16"),
     ],
     ids="-".join,
 )
@@ -128,7 +129,7 @@ def test_the_number_of_threads_changes_nothing(fast: Setup) -> None:
         assert drive(fast.engine(threads=threads), [item])["r"].compared == expected
 
 
-def test_seeded_sampling_repeats_under_any_load(setup: Setup) -> None:
+def test_fault_21_choices_of_one_seed_differ_and_repeat_under_any_load(setup: Setup) -> None:
     params = SamplingParams(temperature=1.2, top_p=0.9, top_k=40, max_tokens=20, logprobs=5, ignore_eos=True)
     items = [request(tokens(70, 3), name=f"c{i}", params=params, seed=11, choice=i) for i in range(8)]
     together = drive(setup.engine(), items)
@@ -150,7 +151,7 @@ def test_a_neighbour_with_penalties_and_log_probabilities_changes_nothing(setup:
     assert answers["n1"].compared == alone(setup, others[1]).compared
 
 
-def test_scoring_a_generated_sequence_gives_the_bits_it_was_sampled_with(any_setup: Setup) -> None:
+def test_fault_30_scoring_a_generated_sequence_gives_the_bits_it_was_sampled_with(any_setup: Setup) -> None:
     prompt = tokens(90, 8)
     sampled = drive(any_setup.engine(), [request(prompt)])["r"]
     params = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=20)

@@ -196,3 +196,47 @@ def test_logits_that_are_not_finite_fail_one_request_and_leave_the_others_exact(
     answers = drive(engine, [good, bad])
     assert answers["bad"].finish == "error"
     assert answers["good"].compared == alone(setup, good).compared
+
+
+def test_fault_9_a_preempted_request_equals_an_unpreempted_one(setup: Setup) -> None:
+    items = [request(tokens(100 + i, 90 + i), f"r{i}", replace(GREEDY, max_tokens=50)) for i in range(3)]
+    small = setup.engine(blocks=8, slots=5, seqs=3, max_model_len=512)
+    answers, undisturbed = drive(small, items), drive(setup.engine(), items)
+    assert small.stats().preemptions > 0
+    for item in items:
+        assert answers[item.id].compared == undisturbed[item.id].compared == alone(setup, item).compared
+
+
+def test_fault_16_a_snapshot_is_every_state_tensor_of_one_slot(setup: Setup) -> None:
+    """There is no way to publish a part: a slot id names a place in each tensor, and each was written."""
+    engine = setup.engine(snapshot_interval=64)
+    drive(engine, [request(tokens(300, 16), params=SHORT)])
+    state = engine.runner.state
+    slots = [slot for _, _, slot in engine.cache.published() if slot]
+    assert len(slots) >= 4 and len(state.by_slot()) >= 2
+    for slot in slots:
+        assert all(torch.isfinite(tensor[slot].float()).all() for tensor in state.by_slot().values())
+    assert assert_published_is_exact(engine) > 0
+
+
+@pytest.mark.parametrize("budget", [17, 255, 256, 257])
+def test_fault_26_no_number_of_rows_in_a_pass_changes_a_row(setup: Setup, budget: int) -> None:
+    """Passes just below, at and above 256 rows and every smaller number on the way, alone and with a neighbour."""
+    items = [request(tokens(530, 26), "long", SHORT), request(tokens(40, 27), "short", SHORT)]
+    engine = setup.engine(budget=budget)
+    answers = drive(engine, items)
+    for item in items:
+        assert answers[item.id].compared == alone(setup, item).compared
+    assert assert_published_is_exact(engine) > 0
+
+
+def test_fault_31_what_an_engine_has_served_before_changes_nothing(setup: Setup) -> None:
+    """No switch is set by the first request or by how many there were."""
+    item = request(tokens(90, 31), params=GREEDY)
+    engine = setup.engine(caching=False)
+    answers = [drive(engine, [item])["r"]]
+    for i in range(6):
+        drive(engine, [request(tokens(10 + 60 * i, i), f"n{j}", SHORT) for j in range(1 + i)])
+        answers.append(drive(engine, [item])["r"])
+    assert len({str(answer.compared) for answer in answers}) == 1
+    assert answers[0].compared == alone(setup, item).compared

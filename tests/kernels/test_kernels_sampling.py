@@ -50,7 +50,7 @@ def test_the_noise_of_a_token_is_the_generators(name: str, key: tuple[int, int, 
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_noise_depends_on_the_token_and_not_on_rank_or_padding(name: str) -> None:
+def test_fault_28_noise_depends_on_the_token_and_not_on_rank_or_padding(name: str) -> None:
     kernels, x = seg.provider(name), logits(1000)
     for position in range(40):
         key = (5, 0, position)

@@ -78,7 +78,7 @@ def test_a_column_range_among_nan_at_any_address_equals_a_fresh_matrix(variant, 
     assert torch.equal(got, expected)
 
 
-def test_nan_in_one_row_stays_in_that_row(variant):
+def test_fault_29_nan_in_one_row_stays_in_that_row(variant):
     x, w, residual = operands(variant, 13, 80, 65)
     kernels = variant.kernels()
     packed = kernels.pack(w)

@@ -34,7 +34,7 @@ def test_a_row_equals_itself_in_any_batch_at_any_address(variant, e, k, threads)
         assert torch.equal(part.weights, whole.weights[rows])
 
 
-def test_ties_go_to_the_lower_id(variant):
+def test_fault_28_ties_go_to_the_lower_id(variant):
     logits = torch.zeros(1, 40)
     logits[0, [30, 5, 21]] = 1.0
     assert variant.kernels().route(logits, 2, True).experts.tolist() == [[5, 21]]

@@ -76,7 +76,7 @@ def test_a_column_range_among_nan_equals_a_fresh_matrix(variant, operation, befo
 
 
 @each_operation
-def test_nan_in_one_row_stays_in_that_row(variant, operation):
+def test_fault_29_nan_in_one_row_stays_in_that_row(variant, operation):
     given, kernels, f = inputs(variant, operation, 6, 40), variant.kernels(), OPERATIONS[operation][1]
     expected = f(kernels, *given)
     given[0][2] = torch.nan

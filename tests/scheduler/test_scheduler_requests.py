@@ -77,7 +77,7 @@ def test_min_tokens_ban_the_end_token_from_the_choice() -> None:
     assert banned[:4] == [(EOS,), (EOS,), (EOS,), ()][: len(banned)]
 
 
-def test_logprobs_have_one_entry_a_token_the_first_included() -> None:
+def test_fault_20_logprobs_have_one_entry_a_token_the_first_included() -> None:
     rig = Rig()
     rig.run(request("a", words(100), logprobs=2), request("b", words(100)))
     for output in rig.outputs["a"]:

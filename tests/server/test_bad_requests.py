@@ -117,7 +117,7 @@ def test_chat_names_the_parameter(http: httpx.Client, served: Served, name: str,
 
 
 @pytest.mark.parametrize(("name", "value"), BOTH + COMPLETION)
-def test_completions_name_the_parameter(http: httpx.Client, served: Served, name: str, value: Any) -> None:
+def test_fault_24_completions_name_the_parameter(http: httpx.Client, served: Served, name: str, value: Any) -> None:
     error = refused(http, "/v1/completions", {"prompt": "Hi", name: value})
     assert error["param"] == name
     assert served.engine.requests == []
@@ -146,7 +146,7 @@ def test_image_input_is_refused(http: httpx.Client) -> None:
     assert error["param"].startswith("messages[0].content") and "image" in error["message"]
 
 
-def test_a_prompt_longer_than_the_context_is_refused_by_name(http: httpx.Client) -> None:
+def test_fault_24_a_prompt_longer_than_the_context_is_refused_by_name(http: httpx.Client) -> None:
     long = [{"role": "user", "content": "x" * 5000}]
     error = refused(http, "/v1/chat/completions", {"messages": long})
     assert (error["param"], error["code"]) == ("messages", "context_length_exceeded")

@@ -207,7 +207,7 @@ XML_ANSWERS = {
 
 
 @pytest.mark.parametrize("name", XML_ANSWERS)
-def test_an_xml_history_renders_to_what_was_generated(name: str, xml: ChatTemplate) -> None:
+def test_fault_25_an_xml_history_renders_to_what_was_generated(name: str, xml: ChatTemplate) -> None:
     before, then = _generated(xml, "qwen3_coder", XML_ANSWERS[name])
     assert then[: len(before)] == before
 

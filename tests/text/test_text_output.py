@@ -96,7 +96,7 @@ _OUTPUTS = st.lists(st.sampled_from(_FRAGMENTS), max_size=12).map("".join)
     form=st.sampled_from(FORMATS),
     flags=st.tuples(st.booleans(), st.booleans()),
 )
-def test_any_output_cut_anywhere_parses_the_same(
+def test_fault_23_any_output_cut_anywhere_parses_the_same(
     text: str, cuts: list[int], form: Any, flags: tuple[bool, bool]
 ) -> None:
     whole = collect(deltas([text], form, *flags))
