@@ -45,6 +45,8 @@ class CacheMachine(RuleBasedStateMachine):
         self.cache = PrefixCache(BLOCKS, SLOTS, block_hash=lambda tokens: tokens[0] % 2)
         self.oracle = DictCache(BLOCKS, SLOTS)
         self.writers: list[Writer] = []
+        self.written_blocks: dict[int, tuple[str, str]] = {}
+        self.written_slots: dict[int, tuple[str, str]] = {}
 
     @precondition(lambda self: len(self.writers) < WRITERS)
     @rule(salt=SALTS, prompt=PROMPTS, count=st.integers(0, 3), publish=st.booleans())
@@ -96,12 +98,17 @@ class CacheMachine(RuleBasedStateMachine):
         assert (blocks is not None) == self.oracle.take_blocks(count)
         if blocks is None:
             return
-        writer.table += blocks
+        for block in blocks:
+            assert not self.oracle.held_blocks[block] and block not in self.oracle.block.values(), "a block in use"
+            writer.table.append(block)
+            self.written_blocks[block] = (writer.salt, writer.text)
         self.oracle.held_blocks.update(blocks)
         slot = self.cache.allocate_slot()
         assert (slot is not None) == self.oracle.take_slot()
         self._release_slot(writer)
         if slot is not None:
+            assert not self.oracle.held_slots[slot] and slot not in self.oracle.slot.values(), "a slot in use"
+            self.written_slots[slot] = (writer.salt, writer.text)
             writer.slot = slot
             self.oracle.held_slots[slot] += 1
 
@@ -145,6 +152,20 @@ class CacheMachine(RuleBasedStateMachine):
         assert {node.block: node.slot for node in nodes} == {
             block: self.oracle.slot.get(key, 0) for key, block in self.oracle.block.items()
         }
+
+    @invariant()
+    def what_is_published_was_written_for_its_own_tokens(self) -> None:
+        """Blocks and snapshots hold what their keys say; a snapshot has all its blocks; nothing is beyond its capacity."""
+        for key, block in self.oracle.block.items():
+            assert self.written_blocks[block] == key
+        for (salt, prefix), slot in self.oracle.slot.items():
+            assert self.written_slots[slot] == (salt, prefix)
+            assert all((salt, prefix[:depth]) in self.oracle.block for depth in range(1, len(prefix) + 1))
+        for pool, kept, held in (
+            (self.cache.blocks, self.oracle.block, self.oracle.held_blocks),
+            (self.cache.slots, self.oracle.slot, self.oracle.held_slots),
+        ):
+            assert pool.used == len({*kept.values(), *(+held)}) <= pool.capacity
 
     def _release_slot(self, writer: Writer) -> None:
         self.cache.release_slot(writer.slot)
