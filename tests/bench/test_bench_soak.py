@@ -1,11 +1,14 @@
 """A soak says whether memory is flat, and what it is judged by."""
 
+import asyncio
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 from typer.testing import CliRunner
 
+from isotherm.bench import soak as soak_room
 from isotherm.bench.soak import Sample, SoakReport
 from isotherm.cli.main import app
 
@@ -39,3 +42,32 @@ def test_the_command_watches_a_server_of_its_own(checkpoints: dict[str, Path], t
     assert record["requests"] == 40 and record["failed"] == 0 and record["cancelled"] > 0
     assert len(record["samples"]) == 40 and all(min(sample[1:]) > 1 << 20 for sample in record["samples"])
     assert result.exit_code == (0 if record["flat"] else 1) and "40 requests" in result.output
+
+
+def event(**record: object) -> bytes:
+    return b"data: " + json.dumps(record).encode() + b"\n\n"
+
+
+TOKEN = event(choices=[{"text": "x", "finish_reason": None}])
+END = event(choices=[{"text": "", "finish_reason": "length"}])
+DONE = b"data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "ok"),
+    [
+        (TOKEN + END + DONE, True),
+        (TOKEN + event(error={"message": "the engine is not running"}) + DONE, False),
+        (TOKEN + DONE, False),
+        (TOKEN + END, False),
+        (TOKEN + event(choices=[{"text": "", "finish_reason": "error"}]) + DONE, False),
+    ],
+    ids=["whole", "an error", "no reason", "cut off", "failed"],
+)
+def test_a_stream_counts_as_answered_only_when_it_comes_to_its_end(content: bytes, ok: bool) -> None:
+    async def answered() -> bool:
+        transport = httpx.MockTransport(lambda request: httpx.Response(200, content=content))
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
+            return await soak_room._answered(http, {"stream": True}, leaves=False)
+
+    assert asyncio.run(answered()) is ok

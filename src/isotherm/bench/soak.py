@@ -1,21 +1,20 @@
 """Many requests of many kinds on one server, and whether its memory stays flat."""
 
 import asyncio
+import json
 import random
 import statistics
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
-from isotherm.bench.client import BenchError
+from isotherm.bench.gauges import ENGINE_MEMORY, SERVER_MEMORY, read_gauges
 from isotherm.bench.report import Note
 from isotherm.bench.workload import Prompts
 
 SAMPLES = 40
 ALLOWED_GROWTH = 0.02
-SERVER, ENGINE = "process_resident_memory_bytes", "isotherm:engine_resident_memory_bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class SoakReport:
-    """samples: evenly spaced. failed: requests that were answered with an error. cancelled: those whose client left early."""
+    """samples: evenly spaced. failed: requests whose answer did not come to its end. cancelled: those whose client left."""
 
     requests: int
     failed: int
@@ -111,25 +110,40 @@ async def _send(
     free = asyncio.Semaphore(at_once)
 
     async def one(body: dict[str, Any], leaves: bool) -> tuple[bool, bool]:
-        async with free, http.stream("POST", "/v1/completions", json=body) as response:
-            async for _ in response.aiter_bytes():
-                if leaves:
-                    break
-        return leaves, response.status_code == 200
+        async with free:
+            return leaves, await _answered(http, body, leaves)
 
     return await asyncio.gather(*(one(body, body["stream"] and rng.random() < 0.2) for body in bodies))
 
 
+async def _answered(http: httpx.AsyncClient, body: dict[str, Any], leaves: bool) -> bool:
+    """Whether the answer came to its end, or to its first event for a client that leaves. A stream may fail after its 200."""
+    try:
+        async with http.stream("POST", "/v1/completions", json=body) as response:
+            if response.status_code != 200:
+                return False
+            if not body["stream"]:
+                return _ends(json.loads(await response.aread()))
+            ended = False
+            async for line in response.aiter_lines():
+                if line.endswith("[DONE]"):
+                    return ended
+                if line.startswith("data:"):
+                    event = json.loads(line.removeprefix("data:"))
+                    if "error" in event:
+                        return False
+                    if leaves:
+                        return True
+                    ended = ended or _ends(event)
+    except (httpx.HTTPError, ValueError):
+        return False
+    return False
+
+
+def _ends(record: dict[str, Any]) -> bool:
+    return any(choice.get("finish_reason") in ("stop", "length") for choice in record.get("choices") or ())
+
+
 async def _sample(http: httpx.AsyncClient, requests: int) -> Sample:
-    text = (await http.get("/metrics")).text
-    found = {}
-    for line in text.splitlines():
-        name, _, value = line.replace("{", " ").partition(" ")
-        if name in (SERVER, ENGINE):
-            with suppress(ValueError):
-                found[name] = int(float(value.split()[-1]))
-    if not all(found.get(name) for name in (SERVER, ENGINE)):
-        raise BenchError(
-            "/metrics does not tell how much memory the server holds: a soak needs a server of ours, on Linux"
-        )
-    return Sample(requests, found[SERVER], found[ENGINE])
+    gauges = await read_gauges(http)
+    return Sample(requests, int(gauges[SERVER_MEMORY]), int(gauges[ENGINE_MEMORY]))
