@@ -72,7 +72,9 @@ def test_a_limit_ends_the_answer_with_length(client: openai.OpenAI) -> None:
     assert answer.usage.completion_tokens == 5
 
 
-def test_fault_21_choices_share_one_seed_differ_in_number_and_are_all_counted(client: openai.OpenAI, served: Served) -> None:
+def test_fault_21_choices_share_one_seed_differ_in_number_and_are_all_counted(
+    client: openai.OpenAI, served: Served
+) -> None:
     served.engine.script = lambda request: Script(
         (*b"pick %d" % request.choice, EOS), cached=64 if request.choice else 128
     )
