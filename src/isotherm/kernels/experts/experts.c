@@ -19,14 +19,31 @@ static product_t product_of(const grouped_t *g, long e) {
                        .rows = g->offsets[e + 1] - pair, .n = g->n, .k = g->k};
 }
 
-/* Pieces are numbered over experts in order; the numbers that a thread claims only rise. */
+/* Expert e, whose pieces are numbered from `base` on. */
+typedef struct {
+    long e, base;
+    product_t p;
+} place_t;
+
+/* The place of piece `index`, which is at `from` or after it. */
+static place_t place_of(const grouped_t *g, place_t from, long index) {
+    while (index >= from.base + pieces_of(&from.p)) from.base += pieces_of(&from.p), from.p = product_of(g, ++from.e);
+    return from;
+}
+
+/* Pieces are numbered over experts in order; the numbers that a thread claims only rise. It claims its next piece before it
+   computes one, to fetch the weights in the meantime. */
 static void work(const void *grouped, team_t *team) {
     const grouped_t *g = grouped;
-    long e = 0, base = 0;
-    product_t p = product_of(g, 0);
-    for (long index; (index = claim(team)) >= 0;) {
-        while (index >= base + pieces_of(&p)) base += pieces_of(&p), p = product_of(g, ++e);
-        piece(&p, index - base);
+    long index = claim(team), next;
+    if (index < 0) return;
+    for (place_t place = place_of(g, (place_t){0, 0, product_of(g, 0)}, index), then = place; index >= 0; index = next, place = then) {
+        const char *after = NULL;
+        if ((next = claim(team)) >= 0) {
+            then = place_of(g, place, next);
+            after = piece_at(&then.p, next - then.base);
+        }
+        piece(&place.p, index - place.base, after);
     }
 }
 

@@ -7,6 +7,7 @@ from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.native.arguments import matrix, vector
 from isotherm.kernels.native.library import Library
+from isotherm.kernels.native.memory import large_pages
 from isotherm.kernels.state import DeltaShape, DeltaState
 
 _LANES = 16
@@ -20,11 +21,10 @@ def delta_state(shape: DeltaShape, slots: int, lanes: int) -> DeltaState:
     if shape.value_heads % shape.key_heads:
         raise ValueError(f"value_heads: must be a multiple of {shape.key_heads}, got {shape.value_heads}")
     columns = -(-shape.value_dim // _LANES) * _LANES
-    state = torch.empty(slots, shape.value_heads, shape.key_dim, columns)
-    state[0].zero_()
+    state = large_pages(slots, shape.value_heads, shape.key_dim, columns, dtype=torch.float32)
     rows = {
-        "k": torch.empty(lanes, shape.key_heads, shape.key_dim, BLOCK),
-        "u": torch.empty(lanes, shape.value_heads, BLOCK, columns),
+        "k": large_pages(lanes, shape.key_heads, shape.key_dim, BLOCK, dtype=torch.float32),
+        "u": large_pages(lanes, shape.value_heads, BLOCK, columns, dtype=torch.float32),
         "G": torch.empty(lanes, shape.value_heads, BLOCK),
     }
     return DeltaState(shape, state, rows)

@@ -5,9 +5,13 @@
 /* Multiplications below which sharing costs more than it saves; each weight counts once more, for its reading. */
 enum { SMALL = 1 << 18 };
 
+/* A thread claims its next piece before it computes one, to fetch the weights in the meantime. */
 static void work(const void *product, team_t *team) {
     const product_t *p = product;
-    for (long index; (index = claim(team)) >= 0;) piece(p, index);
+    for (long index = claim(team), next; index >= 0; index = next) {
+        next = claim(team);
+        piece(p, index, next < 0 ? NULL : piece_at(p, next));
+    }
 }
 
 /* y [rows, n] = round(residual + x W^T), or sums_out [rows, n] float32 when it is not null. */

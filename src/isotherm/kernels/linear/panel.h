@@ -41,12 +41,14 @@ static void finish(const product_t *p, long row, long column, const float *sums)
         for (long j = 0; j < columns; j += 16) finish16(p, row, column + j, sums + j, columns - j < 16 ? columns - j : 16);
 }
 
-/* What follows `count` tiles' part of a panel in memory is what they fetch: evenly, so that it arrives while they compute. One
-   tile that reads its part in one go fetches a little ahead of itself instead. */
-static prefetch_t fetch_after(const char *part, long bytes, const char *limit, long count, int vectors) {
-    prefetch_t ahead = {0, 1, (vectors + count - 1) / count, part + bytes, part + 2 * bytes};
-    if (ahead.end > limit) ahead.end = limit;
-    if (count == 1 && vectors == PANEL / 16) ahead.near = AHEAD;
+/* What `count` tiles of one part of a panel fetch: the part that the thread reads next, evenly, so that it arrives while they
+   compute. One tile that reads its part in one go fetches a little ahead of itself instead, and at the end of its part the
+   beginning of the next. next: NULL when there is none. */
+static prefetch_t fetch(const char *part, long steps, const char *next, long next_steps, long count, int vectors) {
+    const char *end = part + steps * STEP;
+    if (!next) next = end, next_steps = 0;
+    prefetch_t ahead = {.period = 1, .lines = (vectors + count - 1) / count, .next = next, .end = next + next_steps * STEP};
+    if (count == 1 && vectors == PANEL / 16) ahead.near = AHEAD, ahead.turn = end, ahead.jump = next - end;
     while (2 * ahead.period * vectors <= count && ahead.period < 16) ahead.period *= 2;
     return ahead;
 }
@@ -62,18 +64,22 @@ static void part_of_tile(const product_t *p, long panel, const char *w, long beg
         for (long r = 0; r < rows; r++) finish(p, begin + r, panel * PANEL, sums + r * PANEL);
 }
 
-/* Tiles [first, last) of panel `panel`. K goes in parts that stay in the second-level cache while the rows pass by; sums rest in
-   memory between parts, in float32, which is exact. */
-static void panel_tiles(const product_t *p, long panel, long first, long last) {
+V16_INLINE const char *panel_at(const product_t *p, long panel) { return p->w + panel * steps_of(p->k) * STEP; }
+
+/* Tiles [first, last) of panel `panel`; the thread reads what is at `after` next. K goes in parts that stay in the second-level cache while
+   the rows pass by; sums rest in memory between parts, in float32, which is exact. */
+static void panel_tiles(const product_t *p, long panel, long first, long last, const char *after) {
     const long steps = steps_of(p->k), tiles = tiles_of(p->rows);
-    const char *w = p->w + panel * steps * STEP, *limit = p->w + panels_of(p->n) * steps * STEP;
+    const char *w = panel_at(p, panel);
     float sums[BLOCK_TILES * MAX_ROWS * PANEL] __attribute__((aligned(64)));
     for (long block = first; block < last; block += BLOCK_TILES) {
         const long stop = block + BLOCK_TILES < last ? block + BLOCK_TILES : last, row0 = block * p->rows / tiles;
         for (long from = 0; from < steps; from += BLOCK_STEPS) {
             const long to = from + BLOCK_STEPS < steps ? from + BLOCK_STEPS : steps;
             const int vectors = together((block + 1) * p->rows / tiles - row0);
-            prefetch_t ahead = fetch_after(w + from * STEP, (to - from) * STEP, limit, stop - block, vectors);
+            const long next = to < steps ? to : 0, left = steps - next;
+            prefetch_t ahead = fetch(w + from * STEP, to - from, to < steps || stop < last ? w + next * STEP : after,
+                                     left < BLOCK_STEPS ? left : BLOCK_STEPS, stop - block, vectors);
             for (long t = block; t < stop; t++) {
                 const long begin = t * p->rows / tiles, rows = (t + 1) * p->rows / tiles - begin;
                 part_of_tile(p, panel, w, begin, rows, from, to, sums + (begin - row0) * PANEL, &ahead);
@@ -95,10 +101,20 @@ V16_INLINE long run_of(const product_t *p) {
 
 static long pieces_of(const product_t *p) { return groups_of(p) * ((panels_of(p->n) + run_of(p) - 1) / run_of(p)); }
 
-static void piece(const product_t *p, long index) {
-    const long tiles = tiles_of(p->rows), groups = groups_of(p), group = index % groups, first = index / groups * run_of(p);
-    for (long panel = first; panel < first + run_of(p) && panel < panels_of(p->n); panel++)
-        panel_tiles(p, panel, group * tiles / groups, (group + 1) * tiles / groups);
+V16_INLINE long first_panel(const product_t *p, long index) { return index / groups_of(p) * run_of(p); }
+
+/* Where the weights of piece `index` begin. */
+V16_INLINE const char *piece_at(const product_t *p, long index) { return panel_at(p, first_panel(p, index)); }
+
+/* Piece `index`. after: where the thread's next piece begins, NULL when there is none. */
+static void piece(const product_t *p, long index, const char *after) {
+    const long tiles = tiles_of(p->rows), groups = groups_of(p), group = index % groups;
+    long panel = first_panel(p, index), last = panel + run_of(p);
+    if (last > panels_of(p->n)) last = panels_of(p->n);
+    for (; panel < last; panel++) {
+        const char *following = panel + 1 < last ? panel_at(p, panel + 1) : after;
+        panel_tiles(p, panel, group * tiles / groups, (group + 1) * tiles / groups, following);
+    }
 }
 
 #endif

@@ -73,11 +73,12 @@ V16_INLINE x16 x16_set(uint32_t bits) {
 V16_INLINE v16 dot(v16 acc, x16 x, w16 w) { return v16_fma(x, w, acc); }
 #endif
 
-/* Memory that is wanted soon: `near` bytes further on in the panel; or, if that is 0, `lines` cache lines from `next` on in every
-   step that is a multiple of `period` (a power of two), up to `end`, into the second-level cache. */
+/* Memory that is wanted soon: `near` bytes further on in the panel, where what lies at `turn` and after it is `jump` bytes away; or,
+   if `near` is 0, `lines` cache lines from `next` on in every step that is a multiple of `period` (a power of two), up to `end`,
+   into the second-level cache. */
 typedef struct {
-    long near, period, lines;
-    const char *next, *end;
+    long near, jump, period, lines;
+    const char *turn, *next, *end;
 } prefetch_t;
 
 /* One call: steps [from, to) of rows x[0..R), columns [16*column, 16*(column+J)); then, if `odd`, the last k of an odd K. */
@@ -104,9 +105,11 @@ V16_INLINE uint32_t x_last(const act_t *x, long step) {
 }
 
 V16_INLINE void prefetch(prefetch_t *ahead, const char *w, int vectors, long step) {
-    if (ahead->near)
-        for (int j = 0; j < vectors; j++) __builtin_prefetch(w + ahead->near + 64 * j, 0, 3);
-    else if (!(step & (ahead->period - 1)))
+    if (ahead->near) {
+        const char *wanted = w + ahead->near;
+        if (wanted >= ahead->turn) wanted += ahead->jump;
+        for (int j = 0; j < vectors; j++) __builtin_prefetch(wanted + 64 * j, 0, 3);
+    } else if (!(step & (ahead->period - 1)))
         for (long i = 0; i < ahead->lines; i++, ahead->next += 64) __builtin_prefetch(ahead->next, 0, 2);
 }
 
