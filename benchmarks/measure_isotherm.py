@@ -8,8 +8,13 @@ random token ids from one seeded stream, greedy, end-of-sequence ignored, prefix
 - prefill: prompt tokens / time to first token, at each of `--lengths`, nothing cached;
 - decode: tokens / s from the first new token to the last, `--new` tokens after a 512-token prompt, one request at a time;
 - warm: time to first token of the longest prompt, cold, then twice more with other tokens in its last 64 places;
+- warm_short: the same at the shortest length;
 - batch: new tokens / s over the whole time of 8 requests of 512 tokens and 64 new tokens, sent at once;
 - peak_rss_mib: the process's peak resident memory.
+
+Beside them stand their bounds, measured between the runs. Decode's is the rate at which the weights are read when nothing is
+done with them (both are medians); a warm turn's is a prefix-free prompt of its last 64 tokens, and the reading of the keys and
+values of all others.
 
 Only ratios between figures taken in one sitting on one machine mean anything.
 """
@@ -25,6 +30,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from bounds import kv_bytes, read_rate, weight_bytes
+
 from isotherm import LLM, SamplingParams, __version__
 from isotherm.bench.workload import TAIL, Prompts, Workload
 
@@ -35,6 +42,8 @@ class Bench:
     def __init__(self, llm: LLM, workload: Workload, vocabulary: int):
         self.llm, self.workload = llm, workload
         self.prompts = Prompts(vocabulary, workload.seed)
+        self.others = Prompts(vocabulary, workload.seed + 1)  # what the other engines are not asked
+        self.read: list[float] = []
         self.began = time.perf_counter()
 
     def figures(self) -> dict[str, Any]:
@@ -43,14 +52,24 @@ class Bench:
         figures: dict[str, Any] = {"decode": self.decode(), "batch": self.batch(), "prefill": {}}
         for length in sorted(self.workload.lengths):
             figures["prefill"][length], figures["warm"] = self.first_tokens(length)
+        figures["warm_short"] = self.warm_short(min(self.workload.lengths))
         return figures
 
     def decode(self) -> dict[str, Any]:
         new, rates = self.workload.decode_new, []
         for _ in range(self.workload.repeats):
+            self.read.append(read_rate(self.llm))
             output = self.ask(self.prompts.next(self.workload.decode_prompt), new)
             rates.append((new - 1) / (output.total_s - output.first_token_s))
-        return self.told("decode", summary(rates, "tokens_per_s"))
+        self.read.append(read_rate(self.llm))
+        figures = summary(rates, "tokens_per_s")
+        size, read = weight_bytes(self.llm), summary(self.read, "bytes_per_s")
+        bound = {
+            "weight_bytes": size,
+            "read": read,
+            "of_read": round(figures["tokens_per_s"] * size / read["bytes_per_s"], 3),
+        }
+        return self.told("decode", figures | bound)
 
     def batch(self) -> dict[str, Any]:
         work, rates = self.workload, []
@@ -64,12 +83,13 @@ class Bench:
 
     def first_tokens(self, length: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Cold at every length; warm at the longest only, so that the stream of prompts is the other engines'."""
-        cold, warm = [], []
+        cold, warm, alone = [], [], []
         for _ in range(self.workload.repeats):
             prompt = self.prompts.next(length)
             cold.append(self.ask(prompt, 1))
             if length == max(self.workload.lengths):
                 warm += [self.ask(prompt[:-TAIL] + self.prompts.next(TAIL), 1) for _ in range(2)]
+                alone += [self.ask(self.others.next(TAIL), 1) for _ in range(2)]
         prefill = self.told(f"prefill {length}", summary([length / r.first_token_s for r in cold], "tokens_per_s"))
         if not warm:
             return prefill, {}
@@ -78,7 +98,32 @@ class Bench:
         figures = {"prompt": length, "differing_tail": TAIL, "cold_ttft": cold_s, "warm_ttft": warm_s}
         figures["cached_tokens"] = [reply.cached_tokens for reply in warm]
         figures["times_faster"] = round(cold_s["s"] / warm_s["s"], 2)
+        figures["bound"] = self.warm_bound(length - TAIL, [reply.first_token_s for reply in alone])
+        figures["over_bound"] = round(warm_s["s"] / figures["bound"]["s"], 3)
         return prefill, self.told("warm", figures)
+
+    def warm_bound(self, tokens: int, alone: list[float]) -> dict[str, Any]:
+        """A pass of TAIL tokens after nothing, and the reading of `tokens` tokens' keys and values."""
+        size, rate = kv_bytes(self.llm, tokens), statistics.median([*self.read, read_rate(self.llm)])
+        without = summary(alone, "s")
+        return {
+            "s": round(without["s"] + size / rate, 4),
+            "prefix_free": without,
+            "kv_bytes": size,
+            "kv_s": size / rate,
+        }
+
+    def warm_short(self, length: int) -> dict[str, Any]:
+        """As warm, at another length, with prompts of its own."""
+        cold, warm = [], []
+        for _ in range(self.workload.repeats):
+            prompt = self.others.next(length)
+            cold.append(self.ask(prompt, 1))
+            warm += [self.ask(prompt[:-TAIL] + self.others.next(TAIL), 1) for _ in range(2)]
+        figures = {"prompt": length, "cached_tokens": [reply.cached_tokens for reply in warm]}
+        figures["cold_ttft"] = summary([reply.first_token_s for reply in cold], "s")
+        figures["warm_ttft"] = summary([reply.first_token_s for reply in warm], "s")
+        return self.told("warm_short", figures)
 
     def ask(self, prompt: list[int], new: int) -> Any:
         (output,) = self.llm.generate([prompt], greedy(new))

@@ -15,7 +15,9 @@ from isotherm.bench.run import BenchConfig, run_bench
 from isotherm.bench.workload import TAIL, Prompts, Workload
 
 SERVER = Path(__file__).with_name("completions_server.py")
-WORK = Workload((128, 512), decode_prompt=64, decode_new=20, batch=4, batch_prompt=64, batch_new=5, repeats=2)
+WORK = Workload(
+    (128, 512), decode_prompt=64, decode_new=20, concurrency=(1, 4), batch_prompt=64, batch_new=5, repeats=2
+)
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +43,7 @@ def test_the_figures_are_those_of_the_server(report: BenchReport) -> None:
     assert longest.warm_s.median < longest.cold_s.median
     assert longest.times_faster > 1.5
     assert len(report.decode.runs) == 2 and len(longest.warm_s.runs) == 4
+    assert report.batches[4].median > report.batches[1].median, "the server waits for each apart from the others"
 
 
 def test_the_json_has_medians_with_all_runs_and_the_table_shows_them(report: BenchReport) -> None:
@@ -49,6 +52,7 @@ def test_the_json_has_medians_with_all_runs_and_the_table_shows_them(report: Ben
     assert set(figures["prefill"]) == {"128", "512"} and figures["warm"][1]["cached_tokens"][0] == 448
     console = Console(file=io.StringIO(), width=100)
     console.print(*tables(report))
+    assert set(figures["batch"]) == {"1", "4"} and len(figures["batch"]["4"]["runs"]) == 2
     assert "448" in console.file.getvalue()  # type: ignore[attr-defined]
     assert "decode, 20 after 64" in console.file.getvalue()  # type: ignore[attr-defined]
 

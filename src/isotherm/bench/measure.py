@@ -12,9 +12,9 @@ async def measure(client: BenchClient, workload: Workload, prompts: Prompts, not
     note("warming up")
     await client.complete(prompts.next(600), 4)
     decode = await _decode(client, workload, prompts, note)
-    batch = await _batch(client, workload, prompts, note)
+    batches = {count: await _batch(client, workload, prompts, count, note) for count in workload.concurrency}
     lengths = tuple([await _length(client, workload, prompts, length, note) for length in sorted(workload.lengths)])
-    return BenchReport(client.model, client.base_url, asdict(workload), lengths, decode, batch, client.ignores_eos)
+    return BenchReport(client.model, client.base_url, asdict(workload), lengths, decode, batches, client.ignores_eos)
 
 
 async def _decode(client: BenchClient, workload: Workload, prompts: Prompts, note: Note) -> Figure:
@@ -26,11 +26,11 @@ async def _decode(client: BenchClient, workload: Workload, prompts: Prompts, not
     return Figure(tuple(rates))
 
 
-async def _batch(client: BenchClient, workload: Workload, prompts: Prompts, note: Note) -> Figure:
+async def _batch(client: BenchClient, workload: Workload, prompts: Prompts, count: int, note: Note) -> Figure:
     rates = []
     for _ in range(workload.repeats):
-        note(f"{workload.batch} at once: {workload.batch_prompt} + {workload.batch_new} tokens each")
-        many = [prompts.next(workload.batch_prompt) for _ in range(workload.batch)]
+        note(f"{count} at once: {workload.batch_prompt} + {workload.batch_new} tokens each")
+        many = [prompts.next(workload.batch_prompt) for _ in range(count)]
         seconds, timings = await client.together(many, workload.batch_new)
         rates.append(sum(timing.new for timing in timings) / seconds)
     return Figure(tuple(rates))

@@ -45,21 +45,24 @@ class LengthFigures:
 
 @dataclass(frozen=True, slots=True)
 class BenchReport:
-    """decode: tokens a second of one request after its first. batch: new tokens a second of several, prefill included."""
+    """decode: tokens a second of one request after its first.
+
+    batches: by the number of requests at once, new tokens a second of all of them, prefill included.
+    """
 
     model: str
     base_url: str
     workload: dict[str, Any]
     lengths: tuple[LengthFigures, ...]
     decode: Figure
-    batch: Figure
+    batches: dict[int, Figure]
     ignored_eos: bool = True
     build: dict[str, str] = field(default_factory=dict)
 
     def to_record(self) -> dict[str, Any]:
         """As JSON holds it."""
         return {
-            "schema": 1,
+            "schema": 2,
             "model": self.model,
             "base_url": self.base_url,
             "build": self.build,
@@ -67,7 +70,7 @@ class BenchReport:
             "ignored_eos": self.ignored_eos,
             "figures": {
                 "decode": self.decode.to_record("tokens_per_s"),
-                "batch": self.batch.to_record("tokens_per_s"),
+                "batch": {str(count): figure.to_record("tokens_per_s") for count, figure in self.batches.items()},
                 "prefill": {str(at.prompt): at.prefill.to_record("tokens_per_s") for at in self.lengths},
                 "warm": [
                     {
@@ -93,7 +96,8 @@ def tables(report: BenchReport) -> tuple[Table, Table]:
     rates = _table("rate", "tokens/s", "runs")
     work = report.workload
     _rate(rates, f"decode, {work['decode_new']} after {work['decode_prompt']}", report.decode)
-    _rate(rates, f"{work['batch']} at once, {work['batch_prompt']} + {work['batch_new']} new", report.batch)
+    for count, figure in report.batches.items():
+        _rate(rates, f"{count} at once, {work['batch_prompt']} + {work['batch_new']} new", figure)
     return first, rates
 
 

@@ -14,16 +14,24 @@ UNKNOWN_VOCABULARY = 1024
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """lengths: of the prompts whose first token is timed, cold and warm. The rest: prompt and new tokens of each figure."""
+    """lengths: of the prompts whose first token is timed, cold and warm. concurrency: of the requests sent at once.
+
+    The rest: prompt and new tokens of each figure.
+    """
 
     lengths: tuple[int, ...] = (512, 2048, 8192)
     decode_prompt: int = 512
     decode_new: int = 128
-    batch: int = 8
+    concurrency: tuple[int, ...] = (8,)
     batch_prompt: int = 512
     batch_new: int = 64
     repeats: int = 3
     seed: int = 0
+
+    @property
+    def batch(self) -> int:
+        """The most requests at once."""
+        return max(self.concurrency)
 
     @property
     def longest(self) -> int:

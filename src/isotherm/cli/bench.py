@@ -20,6 +20,7 @@ def bench(
     served_model: Annotated[str, typer.Option(help="The model's name there; the first it lists when left out.")] = "",
     api_key: Annotated[str, typer.Option(help="Its key.", envvar="ISOTHERM_API_KEY")] = "",
     lengths: Annotated[str, typer.Option(help="Prompt lengths, comma-separated.")] = "512,2048,8192",
+    concurrency: Annotated[str, typer.Option(help="How many requests at once, comma-separated.")] = "8",
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each figure; medians are printed.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the prompts.")] = 0,
     soak: Annotated[
@@ -42,17 +43,14 @@ def bench(
     from isotherm.bench.soak import SoakReport
     from isotherm.bench.workload import Workload
 
-    try:
-        sizes = tuple(int(part) for part in lengths.split(","))
-    except ValueError:
-        raise ConfigError("lengths", f"must be whole numbers separated by commas, got {lengths!r}") from None
+    sizes, at_once = _numbers("lengths", lengths), _numbers("concurrency", concurrency)
     console = Console(highlight=False)
     config = BenchConfig(
         model=model,
         base_url=base_url,
         served_model=served_model,
         api_key=api_key,
-        workload=Workload(lengths=sizes, repeats=repeats, seed=seed),
+        workload=Workload(lengths=sizes, concurrency=at_once, repeats=repeats, seed=seed),
         serve_args=("--kernels", kernels, "--dtype", dtype, "--threads", str(threads)),
     )
     report: BenchReport | SoakReport
@@ -69,3 +67,13 @@ def bench(
     for table in tables(report):
         console.print(table)
         console.print()
+
+
+def _numbers(name: str, text: str) -> tuple[int, ...]:
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 1:
+        raise ConfigError(name, f"must be whole numbers above 0, separated by commas, got {text!r}")
+    return numbers
