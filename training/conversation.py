@@ -11,7 +11,7 @@ from training.turns import TURNS, fact, single, talk
 
 def _pool(rng: random.Random) -> tuple[Tool, ...]:
     """Which tools may stand by: the domains' own somewhat oftener than the others."""
-    return rng.choice((KNOWN, KNOWN, TRAINED, EXTRA))
+    return rng.choice((KNOWN, KNOWN, KNOWN, TRAINED, EXTRA))
 
 
 def agent(rng: random.Random) -> Scene:

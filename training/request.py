@@ -82,7 +82,23 @@ def choose_ask(rng: random.Random, tool: Tool, held: bool, noise: float = 0.3) -
     """A phrasing: one of the tool's own, or one composed from its action; in training often reworded or disturbed."""
     if held:
         return rng.choice(tool.held_asks)
-    own = tool.asks and rng.random() >= 0.2
+    while True:
+        template = _choose(rng, tool, noise)
+        if not is_held(tool, template):
+            return template
+
+
+def is_held(tool: Tool, template: str) -> bool:
+    """Whether a phrasing is a held-out one, whatever its capitals and marks."""
+    return _letters(template) in {_letters(held) for held in tool.held_asks} and tool.domain != "synthetic"
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^\w{} ]", "", text.lower()).strip()
+
+
+def _choose(rng: random.Random, tool: Tool, noise: float) -> str:
+    own = tool.asks and rng.random() >= 0.15
     template = (
         rng.choice(tool.asks) if own else generic_ask(rng, tool.action, tuple(p for p in tool.params if p.required))
     )

@@ -62,7 +62,7 @@ def make_tools(rng: random.Random, count: int, mix: str, pool: tuple[Tool, ...] 
         else:
             options = [t for t in pool if t.domain in themes] if rng.random() < 0.4 else pool
             tool = rng.choice(options)
-            if rng.random() < 0.45:
+            if rng.random() < 0.35:
                 tool = disguise(rng, tool)
         if all(tool.name != other.name and (tool.action != other.action) for other in tools):
             tools.append(tool)

@@ -36,6 +36,15 @@ PAIRS = (
 )  # fmt: skip
 
 
+UNITS = (
+    ("years", "small"), ("months", "small"), ("weeks", "small"), ("days", "small"), ("nights", "small"), ("hours", "count"), ("minutes", "count"),
+    ("pages", "count"), ("copies", "small"), ("people", "small"), ("rooms", "small"), ("tickets", "small"), ("boxes", "count"), ("points", "count"),
+    ("percent", "percent"), ("kilograms", "amount"), ("litres", "amount"), ("meters", "amount"), ("degrees", "signed"), ("euros", "amount"),
+)  # fmt: skip
+"""What is counted, and the kind of its number."""
+SUMS = ("sum", "value", "total", "start", "base", "capital", "budget", "size", "price", "load")
+
+
 def plain_name(name: str) -> str:
     """A name's letters alone, so that names of any style compare."""
     return re.sub(r"[^a-z]", "", name.lower())
@@ -72,6 +81,24 @@ def _draw_pair(rng: random.Random) -> tuple[tuple[Param, ...], str]:
     if len(set(names)) < 2:
         return (), ""
     return params, said.replace("{a}", "{" + names[0] + "}").replace("{b}", "{" + names[1] + "}")
+
+
+def _draw_measures(rng: random.Random) -> tuple[tuple[Param, ...], str]:
+    """Two or three numbers told apart by their units alone, or by having none, and how they are said in any order."""
+    units = rng.sample(UNITS, rng.choice((2, 2, 3)))
+    params, said = [], []
+    for unit, kind in units:
+        name = unit if rng.random() < 0.6 else f"{rng.choice(w.NOUNS)}_{unit}"
+        if unit == "percent" and rng.random() < 0.6:
+            name = rng.choice(("rate", "share", "interest", "discount", "percentage"))
+        params.append(Param(name, kind))
+        said.append(f"{{{name}}} {unit}")
+    if rng.random() < 0.5:
+        params[0] = Param(rng.choice(SUMS), rng.choice(("amount", "amount", "count")))
+        said[0] = f"{{{params[0].name}}}"
+    rng.shuffle(said)
+    joiner = rng.choice((", ", ", ", " and ", " for ", " at ", " over ", "; ", " with "))
+    return tuple(params), joiner.join(said)
 
 
 def _draw_params(rng: random.Random) -> tuple[Param, ...]:
@@ -140,6 +167,8 @@ def _invent(rng: random.Random, near: Tool | None) -> Tool:
     verb, thing = rng.choice(theme.verbs), rng.choice(theme.things)
     params = _draw_params(rng)
     pair, pair_said = _draw_pair(rng) if rng.random() < 0.15 else ((), "")
+    if not pair and rng.random() < 0.1:
+        pair, pair_said = _draw_measures(rng)
     if pair:
         params = (*pair, *(p for p in params[:2] if p.name not in {q.name for q in pair}))
     fields = _draw_fields(rng, thing.split()[-1].replace("'", ""), params)

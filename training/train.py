@@ -25,6 +25,11 @@ def learning_rate(step: int, steps: int, warmup: int, cooldown: float) -> float:
     return min(1.0, (step + 1) / max(1, warmup), max(0.02, (steps - step) / down))
 
 
+def schedule_step(step: int, steps: int, spent: float, allowed: float) -> int:
+    """Where in the schedule a run stands: by its steps, or by the clock where the allowed seconds end before the steps do."""
+    return max(step, int(steps * spent / allowed)) if allowed else step
+
+
 def prepare(args: argparse.Namespace) -> tuple[Network, list[torch.optim.Optimizer], int]:
     """The network, its optimizers and the step to begin with; a checkpoint in the run's folder is taken up."""
     torch.manual_seed(args.seed)
@@ -73,6 +78,7 @@ def train(args: argparse.Namespace) -> None:
     """Run, log to loss.csv, and export the model."""
     args.out.mkdir(parents=True, exist_ok=True)
     torch.backends.cuda.matmul.allow_tf32 = True
+    opened = time.monotonic()
     network, optimizers, start = prepare(args)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     loss_of = head_loss
@@ -86,10 +92,10 @@ def train(args: argparse.Namespace) -> None:
         batch_size=None,
         num_workers=args.workers,
         pin_memory=device == "cuda",
-        prefetch_factor=8 if args.workers else None,
+        prefetch_factor=args.prefetch if args.workers else None,
     )
     peaks = [group["lr"] if "peak" not in group else group["peak"] for o in optimizers for group in o.param_groups]
-    began = seen = 0.0
+    began = seen = allowed = 0.0
     with (args.out / "loss.csv").open("a", newline="") as file:
         log = csv.writer(file)
         if start == 0:
@@ -97,7 +103,8 @@ def train(args: argparse.Namespace) -> None:
                 ["step", "seconds", "tokens_per_second", "loss", "mtp_loss", "accuracy", "mtp_accuracy", "gradient"]
             )
         for step, batch in enumerate(loader, start):
-            rate = learning_rate(step, args.steps, args.warmup, args.cooldown)
+            place = schedule_step(step, args.steps, time.monotonic() - began, allowed)
+            rate = learning_rate(min(place, args.steps - 1), args.steps, args.warmup, args.cooldown)
             for group, peak in zip((g for o in optimizers for g in o.param_groups), peaks, strict=True):
                 group["lr"], group["peak"] = peak * rate, peak
             losses = forward(network, batch.to(device), loss_of)
@@ -108,6 +115,7 @@ def train(args: argparse.Namespace) -> None:
                 optimizer.zero_grad(set_to_none=True)
             if step == start + 5 or not began:
                 began, seen = time.monotonic(), 0.0
+                allowed = args.within * 60 - (began - opened) if args.within else 0.0
             seen += batch.tokens.numel()
             if step % args.log_every == 0 or step == args.steps - 1:
                 values = [float(x.detach()) for x in (losses.trunk, losses.mtp, losses.right, losses.mtp_right, norm)]
@@ -123,7 +131,8 @@ def train(args: argparse.Namespace) -> None:
                 )
             if args.save_every and (step + 1) % args.save_every == 0:
                 save(args, network, optimizers, step + 1)
-            if args.minutes and time.monotonic() - began > args.minutes * 60:
+            spent = time.monotonic() - began
+            if (args.minutes and spent > args.minutes * 60) or (allowed and spent > allowed):
                 print("out of time", flush=True)
                 break
     export(network, args.out / "model")
@@ -144,9 +153,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--warmup", type=int, default=100)
     parser.add_argument("--cooldown", type=float, default=0.6)
     parser.add_argument("--workers", type=int, default=max(0, (os.cpu_count() or 1) - 1))
+    parser.add_argument("--prefetch", type=int, default=8, help="batches that each worker has ready")
     parser.add_argument("--log-every", type=int, default=20)
     parser.add_argument("--save-every", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=0.0, help="stop and export after this long")
+    parser.add_argument(
+        "--within", type=float, default=0.0, help="end by then, in minutes from the start; the rate falls by the clock"
+    )
     parser.add_argument("--shape", choices=("full", "tiny"), default="full")
     parser.add_argument("--eager", action="store_true", help="do not compile")
     return parser.parse_args()

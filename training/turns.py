@@ -4,7 +4,7 @@
 
 from typing import Any
 
-from training.catalogue import TRAINED
+from training.catalogue import KNOWN, TRAINED
 from training.chatter import REFUSALS, small_talk
 from training.documents import ABSENT, ANSWERS, QUESTIONS, draw_fact
 from training.lexicon import disturb, reword, same_meaning
@@ -39,7 +39,8 @@ ERRORS = (
 
 def single(scene: Scene) -> None:
     noise = scene.rng.choice((0.3, 0.3, 0.8))
-    request = make_request(scene.rng, scene.rng.choice(scene.tools), scene.held, noise=noise)
+    known = [t for t in scene.tools if t in KNOWN] if scene.rng.random() < 0.3 else []
+    request = make_request(scene.rng, scene.rng.choice(known or scene.tools), scene.held, noise=noise)
     scene.user(request.text)
     results = finish(scene, [request])
     if scene.rng.random() < 0.25:
@@ -229,6 +230,6 @@ def fact(scene: Scene) -> None:
 
 
 TURNS = (
-    (single, 55), (parallel, 20), (chain, 5), (missing, 9), (failure, 3), (unavailable, 1.5), (talk, 6), (fact, 7)
+    (single, 55), (parallel, 20), (chain, 5), (missing, 11), (failure, 3), (unavailable, 2.5), (talk, 6), (fact, 7)
 )  # fmt: skip
 """What may happen in a turn, and how often."""

@@ -2,16 +2,22 @@
 
 import json
 import random
+import re
 from itertools import pairwise
 
 import pytest
 import torch
 from training.cases import COUNTS, make_cases
 from training.catalogue import DOMAINS, HELD_OUT, KNOWN
+from training.catalogue.wordings import expand
 from training.conversation import conversation
 from training.evaluate import parse_calls, passes
 from training.packing import encode, load_tokenizer, make_batch
+from training.request import is_held
+from training.synthetic import _draw_measures
 from training.template import pieces, render
+
+from training import request
 
 SCENES = [conversation(11, index) for index in range(150)]
 WRITTEN = " ".join(str(scene.messages) + str(scene.schemas) for scene in SCENES)
@@ -37,7 +43,30 @@ def test_held_out_tools_and_phrasings_never_occur_in_training() -> None:
         assert tool.name not in WRITTEN
         assert tool.description not in WRITTEN
     for tool in KNOWN:
-        assert not set(tool.asks) & set(tool.held_asks)
+        assert not [ask for ask in tool.asks if is_held(tool, ask)]
+        assert is_held(tool, tool.held_asks[0] + "!")
+
+
+def test_a_phrasing_that_rewording_makes_into_a_held_out_one_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = KNOWN[0]
+    drawn = iter((tool.held_asks[0].lower(), tool.held_asks[1] + "!", tool.asks[0]))
+    monkeypatch.setattr(request, "_choose", lambda *_: next(drawn))
+    assert request.choose_ask(random.Random(0), tool, held=False) == tool.asks[0]
+
+
+def test_a_wording_with_choices_stands_for_all_its_sentences_and_keeps_their_slots() -> None:
+    assert expand("[Is/Was] {x}[ here/]?") == ["Is {x} here?", "Is {x}?", "Was {x} here?", "Was {x}?"]
+    assert len(expand("[a/b/c/d] [a/b/c/d]")) == 10
+    for tool in KNOWN:
+        needed = {"{" + p.name + "}" for p in tool.params if p.required}
+        assert all(set(re.findall(r"{\w+}", ask)) >= needed for ask in tool.asks)
+
+
+def test_numbers_told_apart_by_their_units_are_said_with_them() -> None:
+    for index in range(50):
+        params, said = _draw_measures(random.Random(index))
+        assert len({p.name for p in params}) == len(params) == said.count("{")
+        assert all("{" + p.name + "}" in said for p in params)
 
 
 def test_a_conversation_is_a_function_of_seed_and_index() -> None:

@@ -12,7 +12,7 @@ from training.export import export, from_checkpoint
 from training.loss import block_mask
 from training.network import Context, Network, Shape
 from training.optimizer import orthogonalise
-from training.train import arguments, learning_rate, train
+from training.train import arguments, learning_rate, schedule_step, train
 
 TINY = Shape(vocab_size=6144, hidden_size=32, intermediate_size=48, num_hidden_layers=4, head_dim=32, num_attention_heads=2,
              num_key_value_heads=1, linear_heads=1, linear_head_dim=32, rotary_dim=8)  # fmt: skip
@@ -110,6 +110,12 @@ def test_the_rate_warms_up_and_cools_down() -> None:
     assert rates[0] == pytest.approx(0.1)
     assert rates[30] == 1.0
     assert rates[99] == pytest.approx(0.02)
+
+
+def test_a_run_that_must_end_by_a_time_goes_through_its_whole_schedule() -> None:
+    assert schedule_step(10, 1000, 50.0, 0.0) == 10
+    assert schedule_step(10, 1000, 50.0, 100.0) == 500
+    assert schedule_step(900, 1000, 50.0, 100.0) == 900
 
 
 def test_an_orthogonalised_matrix_has_singular_values_near_one() -> None:
