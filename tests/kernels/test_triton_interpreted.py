@@ -16,6 +16,7 @@ _CASES = {
     "triton_cases.py": ("linear", "gated_delta", "attention"),
     "triton_cases_rows.py": ("norm", "activation", "rope", "convolution", "shift"),
     "triton_cases_choice.py": ("largest", "noise", "rules"),
+    "triton_cases_experts.py": ("route", "group", "layer"),
 }
 
 

@@ -1,0 +1,92 @@
+"""Routing on the GPU: launches of triton_kernels. Sizes follow the numbers of rows and experts alone, so that no launch waits."""
+
+from dataclasses import dataclass
+
+import torch
+import triton
+from torch import Tensor
+
+from isotherm.kernels.api import Groups, Routing
+from isotherm.kernels.gpu.launch import OPTIONS, aligned, units
+from isotherm.kernels.routing import triton_kernels as tk
+
+_FEW_PAIRS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceGroups(Groups):
+    """Groups with the tiles that grouped products walk.
+
+    tiles: [T, 4] int32 expert, first pair, end pair, unused, of at most `height` pairs of one expert. T is as many as there could
+    be; beyond the last the expert is -1.
+    """
+
+    tiles: Tensor
+    height: int
+
+
+def route(logits: Tensor, k: int, renormalize: bool) -> Routing:
+    """logits [M, E] float32 -> ids [M, k] int32 ascending, weights [M, k] float32."""
+    logits = aligned(logits)
+    rows, e = logits.shape
+    if not 1 <= k <= e:
+        raise ValueError(f"k: must be between 1 and {e} experts, got {k}")
+    experts = torch.empty(rows, k, dtype=torch.int32, device=logits.device)
+    weights = torch.empty(rows, k, dtype=torch.float32, device=logits.device)
+    tk.route[(rows,)](
+        logits, experts, weights, units(logits), E=e, K=k, BE=triton.next_power_of_2(e), RENORMALIZE=renormalize,
+        num_warps=1, **OPTIONS,
+    )  # fmt: skip
+    return Routing(experts, weights)
+
+
+def group(experts: Tensor, count: int) -> DeviceGroups:
+    """experts [M, k] int32, each below `count` -> the M*k pairs sorted by expert, rows ascending within one."""
+    rows, k = experts.shape
+    pairs, device = rows * k, experts.device
+    chunk, columns = (256 if pairs <= _FEW_PAIRS else 1024), triton.next_power_of_2(count)
+    chunks, height = triton.cdiv(pairs, chunk), tile_height(pairs, count)
+    tiles = min(pairs, pairs // height + count)
+
+    def ints(*shape: int) -> Tensor:
+        return torch.empty(shape, dtype=torch.int32, device=device)
+
+    counts, offsets, own, places, table = (
+        ints(chunks, count),
+        ints(count + 1),
+        ints(pairs),
+        ints(rows, k),
+        ints(tiles, 4),
+    )
+    tk.count_pairs[(chunks,)](experts, counts, pairs, count, BP=chunk, BE=16, **OPTIONS)
+    tk.place_chunks[(1,)](counts, offsets, chunks, count, BC=16, BE=columns, num_warps=8, **OPTIONS)
+    tk.place_pairs[(chunks + triton.cdiv(tiles, 32),)](
+        experts, counts, offsets, own, places, table, pairs, chunks, tiles, count,
+        K=k, BP=chunk, BJ=16, BT=32, BE=columns, BM=height, **OPTIONS,
+    )  # fmt: skip
+    return DeviceGroups(own, offsets, places, table, height)
+
+
+def tile_height(pairs: int, experts: int) -> int:
+    """Pairs a tile, by how many an expert has on average: no part of the bits."""
+    return 16 if pairs <= 24 * experts else 64 if pairs <= 96 * experts else 128
+
+
+def combine(
+    pairs: Tensor,
+    routing: Routing,
+    groups: Groups,
+    shared: Tensor | None,
+    shared_gate: Tensor | None,
+    residual: Tensor,
+) -> Tensor:
+    """pairs [P, N], shared and residual [M, N], shared_gate [M, 1] -> [M, N]."""
+    rows, n = residual.shape
+    out = torch.empty(rows, n, dtype=residual.dtype, device=residual.device)
+    columns = min(1024, triton.next_power_of_2(n))
+    tk.combine[(rows, triton.cdiv(n, columns))](
+        pairs, routing.weights, groups.places, shared, shared_gate, residual, out,
+        0 if shared is None else shared.stride(0), 0 if shared_gate is None else shared_gate.stride(0), residual.stride(0), n,
+        K=routing.experts.shape[1], BN=columns, SHARED=shared is not None, GATED=shared_gate is not None, **OPTIONS,
+    )  # fmt: skip
+    return out

@@ -1,0 +1,117 @@
+"""Routing on the GPU. Grouping is integers: every order of them gives the same groups."""
+
+import triton
+import triton.language as tl
+
+from isotherm.kernels.activation.triton_kernels import sigmoid
+from isotherm.kernels.sampling.triton_kernels import packed, value_of
+
+
+@triton.jit(do_not_specialize=["x_units"])
+def route(x, experts, weights, x_units, E: tl.constexpr, K: tl.constexpr, BE: tl.constexpr, RENORMALIZE: tl.constexpr):
+    """One row a program, by one warp: the layout of its sums follows E alone."""
+    row, i = tl.program_id(0).to(tl.int64), tl.arange(0, BE)
+    b = tl.load(x + row * x_units * 4 + i, mask=i < E, other=float("-inf"))
+    lowest = tl.full((BE,), -0x7FFFFFFFFFFFFFFF, tl.int64)
+    pairs = tl.where(i < E, packed(b, i), lowest)
+    largest = value_of(tl.max(pairs))
+    chosen = i < 0
+    for _ in range(K):
+        best = pairs == tl.max(pairs)
+        chosen = chosen | best
+        pairs = tl.where(best, lowest, pairs)
+    p = tl.exp(b - largest)
+    p = p / tl.sum(tl.where(i < E, p, 0.0))
+    if RENORMALIZE:
+        p = p / tl.sum(tl.where(chosen, p, 0.0))
+    place = row * K + tl.cumsum(chosen.to(tl.int32)) - 1
+    tl.store(experts + place, i, mask=chosen)
+    tl.store(weights + place, p, mask=chosen)
+
+
+@triton.jit(do_not_specialize=["pairs"])
+def count_pairs(experts, counts, pairs, e, BP: tl.constexpr, BE: tl.constexpr):
+    """counts [chunks, e]: how many pairs of a chunk of BP each expert has, BE experts a turn."""
+    i = tl.program_id(0) * BP + tl.arange(0, BP)
+    own = tl.load(experts + i, mask=i < pairs, other=-1)
+    for first in range(0, e, BE):
+        expert = first + tl.arange(0, BE)
+        count = tl.sum((own[:, None] == expert[None, :]).to(tl.int32), 0)
+        tl.store(counts + tl.program_id(0) * e + expert, count, mask=expert < e)
+
+
+@triton.jit(do_not_specialize=["chunks"])
+def place_chunks(counts, offsets, chunks, e, BC: tl.constexpr, BE: tl.constexpr):
+    """counts become each chunk's first place within its expert's pairs; offsets [e + 1] each expert's first pair. One program."""
+    expert, c = tl.arange(0, BE), tl.arange(0, BC)
+    total = tl.zeros((BE,), tl.int32)
+    for first in range(0, chunks, BC):
+        live = (first + c < chunks)[:, None] & (expert < e)[None, :]
+        p = counts + (first + c)[:, None] * e + expert[None, :]
+        b = tl.load(p, mask=live, other=0)
+        tl.store(p, total[None, :] + tl.cumsum(b, 0) - b, mask=live)
+        total += tl.sum(b, 0)
+    tl.store(offsets + 1 + expert, tl.cumsum(total), mask=expert < e)
+    tl.store(offsets + expert, 0, mask=expert == 0)
+
+
+@triton.jit(do_not_specialize=["pairs", "chunks", "tiles"])
+def place_pairs(
+    experts, counts, offsets, rows, places, table, pairs, chunks, tiles, e,
+    K: tl.constexpr, BP: tl.constexpr, BJ: tl.constexpr, BT: tl.constexpr, BE: tl.constexpr, BM: tl.constexpr,
+):  # fmt: skip
+    """The first programs take a chunk each: rows [pairs] and places [pairs]. The rest take BT tiles each:
+
+    table [tiles, 4]: expert, first pair, end pair of BM pairs of one expert, in order; -1 beyond the last.
+    """
+    if tl.program_id(0) < chunks:
+        chunk = tl.program_id(0)
+        i = chunk * BP + tl.arange(0, BP)
+        own = tl.load(experts + i, mask=i < pairs, other=-1)
+        rank = tl.zeros((BP,), tl.int32)
+        for first in range(0, BP, BJ):
+            j = chunk * BP + first + tl.arange(0, BJ)
+            other = tl.load(experts + j, mask=j < pairs, other=-2)
+            before = (own[:, None] == other[None, :]) & (j[None, :] < i[:, None])
+            rank += tl.sum(before.to(tl.int32), 1)
+        start = tl.load(counts + chunk * e + own, mask=i < pairs, other=0)
+        place = tl.load(offsets + own, mask=i < pairs, other=0) + start + rank
+        tl.store(places + i, place, mask=i < pairs)
+        tl.store(rows + place, i // K, mask=i < pairs)
+    else:
+        t, expert = (tl.program_id(0) - chunks) * BT + tl.arange(0, BT), tl.arange(0, BE)
+        first = tl.load(offsets + expert, mask=expert < e, other=0)
+        count = tl.load(offsets + expert + 1, mask=expert < e, other=0) - first
+        needed = (count + BM - 1) // BM
+        ends = tl.cumsum(needed)
+        own = tl.sum((ends[None, :] <= t[:, None]).to(tl.int32), 1)  # the expert whose tiles t is among
+        hit = own[:, None] == expert[None, :]
+        begun = tl.sum(tl.where(hit, (ends - needed)[None, :], 0), 1)
+        low = tl.sum(tl.where(hit, first[None, :], 0), 1)
+        high = low + tl.sum(tl.where(hit, count[None, :], 0), 1)
+        at = low + (t - begun) * BM
+        tl.store(table + t * 4, tl.where(own < e, own, -1), mask=t < tiles)
+        tl.store(table + t * 4 + 1, at, mask=t < tiles)
+        tl.store(table + t * 4 + 2, tl.minimum(at + BM, high), mask=t < tiles)
+
+
+@triton.jit
+def combine(
+    pairs, weights, places, shared, shared_gate, residual, out, shared_stride, gate_stride, residual_stride, n,
+    K: tl.constexpr, BN: tl.constexpr, SHARED: tl.constexpr, GATED: tl.constexpr,
+):  # fmt: skip
+    """One row and BN columns a program: one accumulator an output over ascending experts."""
+    row, c = tl.program_id(0).to(tl.int64), tl.program_id(1) * BN + tl.arange(0, BN)
+    live, zeros = c < n, tl.zeros((BN,), tl.float32)
+    y = zeros
+    for j in tl.static_range(K):
+        place = tl.load(places + row * K + j).to(tl.int64)
+        weight = zeros + tl.load(weights + row * K + j)
+        y = tl.fma(weight, tl.load(pairs + place * n + c, mask=live, other=0.0).to(tl.float32), y)
+    y = tl.load(residual + row * residual_stride + c, mask=live, other=0.0).to(tl.float32) + y
+    if SHARED:
+        gate = zeros + 1.0
+        if GATED:
+            gate = sigmoid(zeros + tl.load(shared_gate + row * gate_stride).to(tl.float32))
+        y = tl.fma(gate, tl.load(shared + row * shared_stride + c, mask=live, other=0.0).to(tl.float32), y)
+    tl.store(out + row * n + c, y.to(out.dtype.element_ty), mask=live)
