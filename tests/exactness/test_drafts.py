@@ -51,11 +51,14 @@ class Scripted(Drafter):
         self._inner, self._coming, self._chance, self._random = drafter, coming, chance, random.Random(5)
         self.proposed = 0
 
+    def rows(self, *args):
+        return self._inner.rows(*args)
+
     def follow(self, *args):
         return self._inner.follow(*args)
 
-    def propose(self, plan, results, normed, state, sampler):
-        real = self._inner.propose(plan, results, normed, state, sampler)
+    def propose(self, plan, *args):
+        real = self._inner.propose(plan, *args)
         return tuple(self._guesses(segment, drafts) for segment, drafts in zip(plan.segments, real, strict=True))
 
     def _guesses(self, segment, drafts):
@@ -202,7 +205,7 @@ def test_the_drafters_entries_are_the_same_however_the_tokens_are_cut(kernels: s
 
     folder = drafters["qwen3_5"]
     decoder = open_decoder(folder, "bfloat16", kernels, 1)
-    drafter = Drafter(load_mtp(folder, decoder), decoder, 3)
+    drafter = Drafter(load_mtp(folder, decoder), decoder)
     text = tokens(150, 4)
     whole = Sequenced(decoder, 150, drafter)
     whole.extend(text)

@@ -69,7 +69,7 @@ def test_a_played_pass_has_the_bits_of_the_pass(decoder: Decoder) -> None:
     for plan in passes(seed=1):
         batch, tokens = lay_out(plan)
         expected = decoder.forward(batch, tokens, plain)
-        for chunk in few._workspace._chunks:
+        for chunk in few.recorded._workspace._chunks:
             chunk.fill_(255)  # NaN in either type
         assert torch.equal(few.forward(batch, tokens), expected)
     for ours, theirs in ((played.by_slot(), plain.by_slot()), (played.by_block(), plain.by_block())):
@@ -79,8 +79,8 @@ def test_a_played_pass_has_the_bits_of_the_pass(decoder: Decoder) -> None:
 @torch.inference_mode()
 def test_a_size_is_recorded_once(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
     few, recorded = FewRows(decoder, empty_state(decoder)), []
-    record = few._record
-    monkeypatch.setattr(few, "_record", lambda *a: (recorded.append(a[0].rows), record(*a))[1])
+    record = few.recorded._record
+    monkeypatch.setattr(few.recorded, "_record", lambda *a: (recorded.append(a[0].rows), record(*a))[1])
     plans = passes(seed=2)
     for plan in plans:
         few.forward(*lay_out(plan))

@@ -12,11 +12,11 @@ Speculative = Annotated[
     str,
     typer.Option(
         metavar="JSON",
-        help='Guess tokens ahead: {"method": "mtp", "num_speculative_tokens": 3}; method mtp or ngram. Answers stay the same.',
+        help='Guess tokens ahead: {"method": "mtp", "num_speculative_tokens": 3, "adaptive": true}; method mtp or ngram. Answers stay the same.',
     ),
 ]
 
-KEYS = ("method", "num_speculative_tokens")
+KEYS = ("method", "num_speculative_tokens", "adaptive")
 OLDER_NAMES = {"qwen3_next_mtp": "mtp", "qwen3_5_mtp": "mtp", "deepseek_mtp": "mtp"}
 
 
@@ -32,8 +32,9 @@ def speculative_of(text: str) -> SpeculativeConfig | None:
         raise ConfigError("speculative_config", f"must be an object, got {record!r}")
     unknown = sorted(set(record) - set(KEYS))
     if unknown:
-        raise ConfigError(f"speculative_config.{unknown[0]}", f"is not known; there are {' and '.join(KEYS)}")
+        raise ConfigError(f"speculative_config.{unknown[0]}", f"is not known; there are {', '.join(KEYS)}")
     if "method" not in record:
         raise ConfigError("speculative_config.method", "must be given: mtp or ngram")
     method = str(record["method"])
-    return SpeculativeConfig(OLDER_NAMES.get(method, method), record.get("num_speculative_tokens", 1))
+    count, adaptive = record.get("num_speculative_tokens", 1), record.get("adaptive", False)
+    return SpeculativeConfig(OLDER_NAMES.get(method, method), count, adaptive)

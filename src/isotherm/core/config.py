@@ -70,11 +70,13 @@ class SchedulerConfig:
 class SpeculativeConfig:
     """Tokens guessed ahead and checked by the model in one pass; the answers are those of none.
 
-    method: "mtp", the checkpoint's own drafter, or "ngram", what followed the same tokens before. num_speculative_tokens: 1 to 8.
+    method: "mtp", the checkpoint's own drafter, or "ngram", what followed the same tokens before. num_speculative_tokens: 1 to 8,
+    the most at once. adaptive: fewer for a sequence whose guesses were wrong, down to none now and then.
     """
 
     method: str
     num_speculative_tokens: int = 1
+    adaptive: bool = False
 
     def __post_init__(self) -> None:
         if self.method not in ("mtp", "ngram"):
@@ -82,6 +84,8 @@ class SpeculativeConfig:
         count = self.num_speculative_tokens
         if not isinstance(count, int) or not 1 <= count <= 8:
             raise ConfigError("speculative_config.num_speculative_tokens", f"must be from 1 to 8, got {count!r}")
+        if not isinstance(self.adaptive, bool):
+            raise ConfigError("speculative_config.adaptive", f"must be true or false, got {self.adaptive!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,5 +21,9 @@ def blocks_for(tokens: int) -> int:
 
 
 def draft_room(position: int) -> int:
-    """How many guesses may follow the token at `position`, so that they end before the next boundary; none when negative."""
-    return BLOCK - 2 - position % BLOCK
+    """How many guesses may follow the token at `position`, so that no state is made from one.
+
+    They stop before the last position of a block, whose row completes the state at its end. After a token at a last position
+    that state is there, and a block's worth may follow.
+    """
+    return (BLOCK - 2 - position) % BLOCK

@@ -74,7 +74,8 @@ class Segment:
     state: the slot that holds the state at the last block boundary at or before `start` (ZERO_SLOT at 0).
     writes: ascending boundaries in (start, start+n]; the last boundary that the segment crosses is always among them.
     rows: what to report, ascending by offset. drafts: how many of the last tokens are guesses, each checked by the row before it;
-    a segment with drafts ends before the next boundary. replay: which of its rows are a replay; None in exact mode.
+    no boundary lies beyond a guess. ahead: how many guesses for the tokens to come are wanted of the drafter, at most.
+    replay: which of its rows are a replay; None in exact mode.
     """
 
     sequence: int
@@ -87,6 +88,7 @@ class Segment:
     rows: tuple[SampleRow | ScoreRow, ...] = ()
     replay: Replay | None = None
     drafts: int = 0
+    ahead: int = 0
 
     @property
     def end(self) -> int:

@@ -17,6 +17,7 @@ class Request:
     hint: a position that is likely to be shared with later prompts (the tokens before the first user message); 0 when
         there is none. The cache keeps a snapshot at its block boundary.
     cache_salt: requests with different salts never share a cached block.
+    num_speculative_tokens: guesses at once for this request, at most; 0 for none, None for as many as the engine makes.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Request:
     hint: int = 0
     cache_salt: str = ""
     skip_reading_prefix_cache: bool = False
+    num_speculative_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,8 @@ def runner_for(config: EngineConfig, folder: Path, decoder: Decoder, capacity: C
     """What runs passes. Raises CheckpointError when a drafter is asked for and the checkpoint has none."""
     if config.numerics == "native":
         return CheckedRunner(decoder, capacity)
-    if config.has_drafter and config.speculative is not None:
-        return Runner(
-            decoder, capacity, Drafter(load_mtp(folder, decoder), decoder, config.speculative.num_speculative_tokens)
-        )
+    if config.has_drafter:
+        return Runner(decoder, capacity, Drafter(load_mtp(folder, decoder), decoder))
     return Runner(decoder, capacity)
 
 

@@ -40,7 +40,7 @@ class Model:
         """What guesses with this setting, None when nothing of the checkpoint's does."""
         if self.mtp is None or not setting.drafts or setting.method != "mtp":
             return None
-        return Drafter(self.mtp, self.decoder, setting.drafts)
+        return Drafter(self.mtp, self.decoder)
 
 
 def open_model(name: str, folder: Path, longest: int, kernels: Provider, dtype: DType) -> Model:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
 
 from isotherm.core.constants import BLOCK, draft_room
 from isotherm.core.plan import PassPlan, RowResult, SampleRow, Segment
 from isotherm.kernels.batch import Batch
+from isotherm.kernels.state import KVStore
 from isotherm.model.attention_layer import AttentionLayer
 from isotherm.model.decoder import Decoder
 from isotherm.model.mtp import Mtp
@@ -15,14 +17,18 @@ from isotherm.model.state import DrafterState
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 
+Drafts = tuple[tuple[int, ...], ...]
+"""Guesses for the tokens after each segment of a pass."""
+
 
 @dataclass(slots=True)
 class Ahead:
-    """One sequence that is drafted for. place: the row of the pass whose hidden row comes before its last token.
+    """One sequence that is drafted for. index: its segment's place in the pass. place: the row of the pass before its last token.
 
     position: of that last token. row: how the token after it would be chosen. most: drafts that may follow.
     """
 
+    index: int
     segment: Segment
     place: int
     position: int
@@ -39,64 +45,99 @@ class Drafter:
     """Owns nothing: its keys and values are in the model's blocks, its hidden rows in the model's lanes and slots.
 
     Entry j of its attention is built from the model's row at j-1 and token j, so it is a function of tokens 0..j like everything
-    else that a block holds; entry 0 has no row before it and is left out. A pass writes the entries of all its rows, whatever is
-    drafted. Drafts are chosen as the model would choose, with the noise of their position.
+    else that a block holds; entry 0 has no row before it and is left out. A pass writes the entries of all its rows that stand,
+    whatever is drafted. Drafts are chosen as the model would choose, with the noise of their position.
     """
 
-    def __init__(self, mtp: Mtp, decoder: Decoder, most: int):
+    def __init__(self, mtp: Mtp, decoder: Decoder):
         mixer = mtp.layer.mixer
         assert isinstance(mixer, AttentionLayer)
         self._mtp = replace(mtp, layer=replace(mtp.layer, mixer=replace(mixer, skip=1)))
         self._decoder = decoder
-        self._most = most
 
-    def follow(self, batch: Batch, tokens: Tensor, hidden: Tensor, state: DrafterState) -> Tensor:
-        """Write the entries of a pass's rows. hidden [M, hidden], before the final norm -> the same rows after it."""
+    def rows(self, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
+        """hidden [M, hidden] of a pass, before the final norm -> the rows after it, and of each the one before it."""
         normed = self._decoder.normed(hidden)
-        before = self._decoder.kernels.shift(batch, normed, state.hidden)
-        self._mtp.forward(self._decoder.kernels, batch, before, tokens, state.kv)
-        return normed
+        return normed, self._decoder.kernels.shift(batch, normed, state.hidden)
+
+    def follow(self, batch: Batch, tokens: Tensor, hidden: Tensor, state: DrafterState) -> None:
+        """Write the entries of all rows of a pass, of which no token is a guess."""
+        self._forward(batch, self.rows(batch, hidden, state)[1], tokens, state.kv)
 
     def propose(
         self,
         plan: PassPlan,
         results: Sequence[tuple[RowResult, ...]],
         normed: Tensor,
-        state: DrafterState,
+        before: Tensor | None,
+        store: KVStore,
         sampler: Sampler,
-    ) -> tuple[tuple[int, ...], ...]:
-        """Drafts for each segment of the pass that gave `results`; none where no token was chosen or none may follow."""
+    ) -> Drafts:
+        """Drafts for each segment of the pass that gave `results`; none where no token was chosen or none may follow.
+
+        normed, before: as `rows` gives them. Writes the entries of all rows that stand and of the tokens chosen after them; with
+        None for `before`, of the latter alone. store: of its keys and values.
+        """
+        live = _heads(plan, results)
+        if before is not None:
+            rows = self._entries(plan, results, live, normed, before, store)
+        elif live:
+            rows = self._step(live, 0, normed[[ahead.place for ahead in live]], store)
         drafts: list[list[int]] = [[] for _ in plan.segments]
-        live = []
-        first = 0
-        for index, segment in enumerate(plan.segments):
-            ahead = _ahead(segment, results[index], first, self._most)
-            first += len(segment.tokens)
-            if ahead is not None and ahead.most > 0:
-                live.append((index, ahead))
-        rows = normed[[ahead.place for _, ahead in live]]
-        for step in range(self._most):
-            kept = [place for place, (_, ahead) in enumerate(live) if ahead.most > step]
-            if not kept:
-                break
-            live, rows = [live[place] for place in kept], rows[kept]
-            rows, chosen = self._step(live, rows, step, state, sampler)
-            for (index, ahead), token in zip(live, chosen, strict=True):
-                drafts[index].append(token)
-                ahead.token = token
-                ahead.row = _after(ahead.row, token)
+        step = 0
+        while live:
+            self._choose(live, step, rows, sampler, drafts)
+            step += 1
+            kept = [place for place, ahead in enumerate(live) if ahead.most > step]
+            if kept:
+                rows = self._step([live[place] for place in kept], step, rows[kept], store)
+            live = [live[place] for place in kept]
         return tuple(tuple(some) for some in drafts)
 
-    def _step(
-        self, live: list[tuple[int, Ahead]], rows: Tensor, step: int, state: DrafterState, sampler: Sampler
-    ) -> tuple[Tensor, list[int]]:
-        """The entry of each sequence's last token, and the draft after it."""
-        kernels = self._decoder.kernels
-        batch, tokens = lay_out(PassPlan(tuple(ahead.segment_at(step) for _, ahead in live)))
-        rows = self._mtp.forward(kernels, batch, rows, tokens, state.kv)
-        positions = [ahead.position + step + 1 for _, ahead in live]
-        results = sampler.choices(self._mtp.logits(kernels, rows), [ahead.row for _, ahead in live], positions)
-        return rows, results
+    def _entries(
+        self,
+        plan: PassPlan,
+        results: Sequence[tuple[RowResult, ...]],
+        live: list[Ahead],
+        normed: Tensor,
+        before: Tensor,
+        store: KVStore,
+    ) -> Tensor:
+        """The entries of the pass's rows that stand and of each live sequence's last token; the rows of the latter."""
+        heads = {ahead.index: ahead for ahead in live}
+        segments, places, wanted = [], [], []
+        first = 0
+        for index, (segment, rows) in enumerate(zip(plan.segments, results, strict=True)):
+            tokens = without_rejected(segment, rows).tokens
+            places += range(first, first + len(tokens))
+            ahead = heads.get(index)
+            if ahead is not None:
+                tokens = (*tokens, ahead.token)
+                places.append(len(normed) + ahead.place)
+                wanted.append(len(places) - 1)
+            segments.append(replace(segment, tokens=tokens, writes=(), rows=(), drafts=0))
+            first += len(segment.tokens)
+        return self._laid_out(segments, torch.cat((before, normed))[places], store)[wanted]
+
+    def _step(self, live: list[Ahead], step: int, rows: Tensor, store: KVStore) -> Tensor:
+        """The entry of each sequence's last token, which came after `rows`; its row."""
+        return self._laid_out([ahead.segment_at(step) for ahead in live], rows, store)
+
+    def _choose(self, live: list[Ahead], step: int, rows: Tensor, sampler: Sampler, drafts: list[list[int]]) -> None:
+        """The draft after each sequence's last token, which becomes its last."""
+        logits = self._mtp.logits(self._decoder.kernels, rows)
+        positions = [ahead.position + step + 1 for ahead in live]
+        for ahead, token in zip(live, sampler.choices(logits, [ahead.row for ahead in live], positions), strict=True):
+            drafts[ahead.index].append(token)
+            ahead.token = token
+            ahead.row = _after(ahead.row, token)
+
+    def _laid_out(self, segments: list[Segment], rows: Tensor, store: KVStore) -> Tensor:
+        batch, tokens = self._decoder.kernels.placed(*lay_out(PassPlan(tuple(segments))))
+        return self._forward(batch, rows, tokens, store)
+
+    def _forward(self, batch: Batch, rows: Tensor, tokens: Tensor, store: KVStore) -> Tensor:
+        return self._mtp.forward(self._decoder.kernels, batch, rows, tokens, store)
 
 
 def without_rejected(segment: Segment, rows: Sequence[RowResult]) -> Segment:
@@ -108,7 +149,18 @@ def without_rejected(segment: Segment, rows: Sequence[RowResult]) -> Segment:
     return replace(segment, tokens=tokens, rows=asked, drafts=segment.drafts - rejected)
 
 
-def _ahead(segment: Segment, results: tuple[RowResult, ...], first: int, most: int) -> Ahead | None:
+def _heads(plan: PassPlan, results: Sequence[tuple[RowResult, ...]]) -> list[Ahead]:
+    """The sequences of a pass that may be drafted for."""
+    live, first = [], 0
+    for index, (segment, rows) in enumerate(zip(plan.segments, results, strict=True)):
+        ahead = _ahead(index, segment, rows, first) if segment.ahead else None
+        if ahead is not None and ahead.most > 0:
+            live.append(ahead)
+        first += len(segment.tokens)
+    return live
+
+
+def _ahead(index: int, segment: Segment, results: tuple[RowResult, ...], first: int) -> Ahead | None:
     if not segment.rows or not isinstance(segment.rows[-1], SampleRow):
         return None
     at = len(segment.rows) - segment.drafts - 1 + segment.accepted(results)
@@ -117,8 +169,8 @@ def _ahead(segment: Segment, results: tuple[RowResult, ...], first: int, most: i
     if not all(one.finite for one in results[: at + 1]):
         return None
     position = segment.start + row.offset + 1
-    room = draft_room(position) if len(segment.blocks) > position // BLOCK else 0
-    return Ahead(segment, first + row.offset, position, result.token, _after(row, result.token), min(most, room))
+    most = min(segment.ahead, draft_room(position), BLOCK * len(segment.blocks) - position)
+    return Ahead(index, segment, first + row.offset, position, result.token, _after(row, result.token), most)
 
 
 def _after(row: SampleRow, token: int) -> SampleRow:

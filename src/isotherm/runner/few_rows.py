@@ -5,6 +5,7 @@ the same for every pass of as many rows, except for the batch, the tokens and th
 memory that stays where it is. Played calls are the recorded ones: same functions, same arguments, same bits.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -15,23 +16,61 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.c_provider import CKernels
 from isotherm.kernels.native.batch import BatchPointers
 from isotherm.kernels.native.recording import Recorder, Recording, Workspace
-from isotherm.model.decoder import Decoder
+from isotherm.model.decoder import Decoder, Layer
 from isotherm.model.mlp import Mlp
 from isotherm.model.state import ModelState
 
 MOST_ROWS = 16
 """Results of a recorded pass are all kept at once, so its rows are few; with more, the calls take longer than what is between."""
 
+Function = Callable[..., tuple[Tensor, ...]]
+"""function(kernels, batch, *inputs), inputs [M, ...] -> results [M, ...], by calls of `kernels` and by nothing else."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """The calls of a pass, with the memory that they read and write beside the model's own. hidden: the result."""
+    """The calls of a pass, with the memory that they read and write beside what the function knows of."""
 
     recording: Recording
     pointers: BatchPointers
-    tokens: Tensor
     positions: Tensor
-    hidden: Tensor
+    inputs: tuple[Tensor, ...]
+    results: tuple[Tensor, ...]
+
+
+class Recorded:
+    """A function that makes calls of C kernels, for at most MOST_ROWS rows."""
+
+    def __init__(self, kernels: Kernels, function: Function):
+        self._kernels = cast(CKernels, kernels)
+        self._function = function
+        self._passes: dict[int, _Pass] = {}
+        self._workspace = Workspace()
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of rows that were recorded, in that order."""
+        return tuple(self._passes)
+
+    def __call__(self, batch: Batch, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """The results; good until the next call."""
+        known = self._passes.get(batch.rows)
+        if known is None:
+            known = self._passes[batch.rows] = self._record(batch, inputs)
+            return known.results
+        known.pointers.point_to(batch)
+        known.positions.copy_(batch.positions)
+        for kept, given in zip(known.inputs, inputs, strict=True):
+            kept.copy_(given)
+        known.recording.play()
+        return known.results
+
+    def _record(self, batch: Batch, inputs: tuple[Tensor, ...]) -> _Pass:
+        pointers, positions = BatchPointers.of(batch), batch.positions.clone()
+        kept = tuple(given.clone() for given in inputs)
+        recorder = Recorder(self._kernels.native, pointers, self._workspace)
+        results = self._function(cast(Kernels, CKernels(recorder)), replace(batch, positions=positions), *kept)
+        return _Pass(recorder.recording(), pointers, positions, kept, results)
 
 
 class FewRows:
@@ -39,29 +78,23 @@ class FewRows:
 
     def __init__(self, decoder: Decoder, state: ModelState):
         self.decoder, self.state = decoder, state
-        self._passes: dict[int, _Pass] = {}
-        self._workspace = Workspace()
+        self.recorded = Recorded(decoder.kernels, self._forward)
 
     @staticmethod
     def can_record(decoder: Decoder) -> bool:
-        """Whether all that a forward pass does is calls of C kernels. Experts are sorted by torch."""
-        return type(decoder.kernels) is CKernels and all(isinstance(layer.feed, Mlp) for layer in decoder.layers)
+        """Whether all that a forward pass does is calls of C kernels."""
+        return can_record(decoder.kernels, decoder.layers)
 
     def forward(self, batch: Batch, tokens: Tensor) -> Tensor:
         """As Decoder.forward; the result is good until the next pass."""
-        known = self._passes.get(batch.rows)
-        if known is None:
-            known = self._passes[batch.rows] = self._record(batch, tokens)
-            return known.hidden
-        known.pointers.point_to(batch)
-        known.tokens.copy_(tokens)
-        known.positions.copy_(batch.positions)
-        known.recording.play()
-        return known.hidden
+        (hidden,) = self.recorded(batch, tokens)
+        return hidden
 
-    def _record(self, batch: Batch, tokens: Tensor) -> _Pass:
-        pointers, tokens, positions = BatchPointers.of(batch), tokens.clone(), batch.positions.clone()
-        recorder = Recorder(cast(CKernels, self.decoder.kernels).native, pointers, self._workspace)
-        decoder = replace(self.decoder, kernels=cast(Kernels, CKernels(recorder)))
-        hidden = decoder.forward(replace(batch, positions=positions), tokens, self.state)
-        return _Pass(recorder.recording(), pointers, tokens, positions, hidden)
+    def _forward(self, kernels: Kernels, batch: Batch, tokens: Tensor) -> tuple[Tensor, ...]:
+        return (replace(self.decoder, kernels=kernels).forward(batch, tokens, self.state),)
+
+
+def can_record(kernels: Kernels, layers: Sequence[object]) -> bool:
+    """Whether all that these layers do is calls of C kernels. Experts are sorted by torch."""
+    dense = all(isinstance(layer, Layer) and isinstance(layer.feed, Mlp) for layer in layers)
+    return type(kernels) is CKernels and dense

@@ -45,11 +45,12 @@ class Runner:
             places += [first + row.offset for row in segment.rows]
             positions += [segment.start + row.offset + 1 for row in segment.rows]
             first += len(segment.tokens)
-        found = _by_segment(plan, self._results(hidden, rows, places, positions, watch))
-        if self.drafter is None or self.state.drafter is None:
+        drafter, kept = self.drafter, self.state.drafter
+        normed, before = (None, None) if drafter is None or kept is None else drafter.rows(batch, hidden, kept)
+        found = _by_segment(plan, self._results(hidden, normed, rows, places, positions, watch))
+        if drafter is None or kept is None or normed is None:
             return PassResult(found)
-        normed = self.drafter.follow(batch, tokens, hidden, self.state.drafter)
-        return PassResult(found, self.drafter.propose(plan, found, normed, self.state.drafter, self.sampler))
+        return PassResult(found, drafter.propose(plan, found, normed, before, kept.kv, self.sampler))
 
     def _forward(self, batch: Batch, tokens: Tensor, watch: PassWatch | None) -> Tensor:
         few = self._few_rows
@@ -60,15 +61,18 @@ class Runner:
     def _results(
         self,
         hidden: Tensor,
+        normed: Tensor | None,
         rows: list[SampleRow | ScoreRow],
         places: list[int],
         positions: list[int],
         watch: PassWatch | None,
     ) -> list[RowResult]:
+        """normed: `hidden` after the final norm, where it is known."""
         results: list[RowResult] = []
         for start in range(0, len(rows), LOGIT_ROWS):
             part = slice(start, start + LOGIT_ROWS)
-            logits = self.decoder.logits(hidden[places[part]])
+            kept = self.decoder.normed(hidden[places[part]]) if normed is None else normed[places[part]]
+            logits = self.decoder.kernels.logits(kept, self.decoder.head)
             if watch is not None:
                 watch.logits(places[part], logits)
             results += self.sampler.results(logits, rows[part], positions[part])

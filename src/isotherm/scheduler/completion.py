@@ -32,6 +32,8 @@ class Completion:
         advance(self._cache, self._layout, sequence, segment, finite, rejected=segment.drafts - accepted)
         if sequence.cancelled:
             return [self.abort(sequence) if finite else self._fail(sequence)]
+        if chosen:
+            sequence.acceptance.learn(segment.drafts, accepted)
         if segment.drafts:
             self._counters.drafted(segment.drafts, accepted)
         if finite:

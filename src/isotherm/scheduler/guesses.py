@@ -2,6 +2,8 @@
 
 from isotherm.core.config import SpeculativeConfig
 from isotherm.core.constants import draft_room
+from isotherm.core.errors import RequestError
+from isotherm.core.request import Request
 from isotherm.scheduler.sequence import Sequence
 
 LONGEST_MATCH = 4
@@ -18,31 +20,49 @@ class Guesses:
         self._config = config
         self._max_model_len = max_model_len
 
-    @property
-    def reserve(self) -> int:
-        """Positions beyond a segment's end whose block a sequence must hold: the drafter writes there."""
-        return 0 if self._config is None else 1
+    def check(self, request: Request) -> None:
+        """Raises RequestError when a request wants more guesses than there can be."""
+        most = 0 if self._config is None else self._config.num_speculative_tokens
+        wanted = request.num_speculative_tokens or 0
+        if not 0 <= wanted <= most:
+            raise RequestError(
+                "num_speculative_tokens", f"must be from 0 to {most}, as this engine is set; got {wanted}"
+            )
 
     def for_(self, sequence: Sequence, rows: int) -> tuple[int, ...]:
         """Guesses for the tokens after the last one, at most `rows`.
 
-        They stop before the next block boundary, since rows since a boundary are kept and state exists nowhere else, and before
-        the answer's greatest length.
+        They stop where a state would be made from one, and before the answer's greatest length.
         """
-        if self._config is None or sequence.wants_scores:
-            return ()
-        room = min(
-            self._config.num_speculative_tokens,
-            rows,
-            draft_room(sequence.computed),
-            self._max_model_len - sequence.length - 1,
-            (sequence.request.sampling.max_tokens or self._max_model_len) - len(sequence.generated) - 1,
-        )
-        if room < 1:
+        room = min(self._most(sequence), rows, draft_room(sequence.computed), self._left(sequence))
+        if room < 1 or self._config is None:
             return ()
         if self._config.method == "ngram":
             return what_followed(sequence.tokens(max(0, sequence.length - WINDOW), sequence.length), room)
         return sequence.drafts[:room]
+
+    def ahead(self, sequence: Sequence) -> int:
+        """How many guesses to want of the drafter once the next token is chosen."""
+        if self._config is None or self._config.method != "mtp":
+            return 0
+        return max(0, min(self._most(sequence), self._left(sequence) - 1))
+
+    def reach(self, position: int) -> int:
+        """`position`, or the last one that a sequence can ever hold."""
+        return min(position, self._max_model_len)
+
+    def _most(self, sequence: Sequence) -> int:
+        """What configuration, request and experience allow."""
+        config, wanted = self._config, sequence.request.num_speculative_tokens
+        if config is None or sequence.wants_scores:
+            return 0
+        most = config.num_speculative_tokens if wanted is None else min(wanted, config.num_speculative_tokens)
+        return min(most, sequence.acceptance.worth()) if config.adaptive else most
+
+    def _left(self, sequence: Sequence) -> int:
+        """Tokens that may still come after the next one."""
+        most = sequence.request.sampling.max_tokens or self._max_model_len
+        return min(self._max_model_len - sequence.length, most - len(sequence.generated)) - 1
 
 
 def what_followed(tokens: tuple[int, ...], most: int) -> tuple[int, ...]:

@@ -41,7 +41,7 @@ def advance(
 ) -> None:
     """A pass has computed `segment`: move on to its last boundary, and show what of the prompt it finished.
 
-    rejected: its last tokens that were not to come, which a segment that crosses no boundary may have.
+    rejected: its last tokens that were not to come; no boundary lies beyond them.
     """
     sequence.computed = segment.end - rejected
     if sequence.copy is not None:

@@ -1,7 +1,7 @@
 """Planning one pass: who computes how many tokens, and where they go."""
 
 from isotherm.cache import PrefixCache
-from isotherm.core.constants import block_floor, blocks_for
+from isotherm.core.constants import BLOCK, block_floor, blocks_for
 from isotherm.core.layout import EXACT, Layout
 from isotherm.core.plan import BlockCopy, PassPlan, Segment, StateWrite
 from isotherm.scheduler.counters import Counters
@@ -17,13 +17,14 @@ NO_GUESSES = Guesses(None, 0)
 class Part:
     """One sequence's share of a pass being planned, to `end`, and guesses after it.
 
-    slot: for the last boundary it crosses, None when it crosses none.
+    slot: for the last boundary it crosses, None when it crosses none. ahead: guesses wanted for what follows.
     """
 
-    __slots__ = ("copy", "drafts", "end", "sequence", "slot")
+    __slots__ = ("ahead", "copy", "drafts", "end", "sequence", "slot")
 
-    def __init__(self, sequence: Sequence, end: int, slot: int | None, drafts: tuple[int, ...] = ()):
+    def __init__(self, sequence: Sequence, end: int, slot: int | None, drafts: tuple[int, ...] = (), ahead: int = 0):
         self.copy: BlockCopy | None = sequence.copy
+        self.ahead = ahead
         self.sequence = sequence
         self.end = end
         self.slot = slot
@@ -73,7 +74,7 @@ class PassDraft:
         crosses = block_floor(end) > sequence.computed
         if crosses and not self._cache.slots.available:
             return
-        missing = blocks_for(end + self._guesses.reserve) - len(sequence.blocks)
+        missing = blocks_for(end) - len(sequence.blocks)
         if missing > 0:
             if not self._make_room(sequence, missing):
                 return
@@ -81,7 +82,10 @@ class PassDraft:
             assert blocks is not None, "room was made, and there is none"
             sequence.blocks += blocks
         drafts = self._guesses.for_(sequence, self.budget - 1 - others) if sequence.remaining == 1 else ()
-        self._parts.append(Part(sequence, end, self._cache.allocate_slot() if crosses else None, drafts))
+        ahead = self._guesses.ahead(sequence) if end == sequence.length else 0
+        self._hold(sequence, end + len(drafts) + ahead)
+        drafts = drafts[: BLOCK * len(sequence.blocks) - end]
+        self._parts.append(Part(sequence, end, self._cache.allocate_slot() if crosses else None, drafts, ahead))
         self._planned.add(sequence.number)
         self.budget -= end - sequence.computed + len(drafts)
 
@@ -92,11 +96,17 @@ class PassDraft:
         copies = tuple(part.copy for part in self._parts if part.copy is not None)
         return PassPlan(segments, copies) if segments else None
 
+    def _hold(self, sequence: Sequence, end: int) -> None:
+        """Blocks up to `end` for guesses, where there are some to be had without a preemption; guesses do with what is held."""
+        more = blocks_for(self._guesses.reach(end)) - len(sequence.blocks)
+        if more > 0:
+            sequence.blocks += self._cache.allocate_blocks(more) or ()
+
     def _make_room(self, sequence: Sequence, blocks: int) -> bool:
         """Preempt the latest arrivals until `blocks` can be had. False when `sequence` itself had to go.
 
-        Sequences that this pass computes already are safe. A victim cannot come back in this pass: it needs more than it gave,
-        of which `sequence` takes a part, or it is `sequence` and lacked some before. The oldest sequence not yet planned never
+        Sequences that this pass computes already are safe. A victim does not come back in this pass unless it held a block for
+        guesses: it needs more than it gave, of which `sequence` takes a part, or it is `sequence` and lacked some before. The oldest sequence not yet planned never
         goes unless others are planned, since all memory that they do not hold is then its own: so a pass with work to do is
         never empty.
         """
@@ -135,5 +145,6 @@ def _segment(part: Part, optional: tuple[StateWrite, ...]) -> Segment:
         writes=optional if part.slot is None else (*optional, StateWrite(part.boundary, part.slot)),
         rows=rows_for(sequence, part.end, part.drafts),
         drafts=len(part.drafts),
+        ahead=part.ahead,
         replay=sequence.replay if sequence.replay is not None and sequence.replay.touches(sequence.computed) else None,
     )

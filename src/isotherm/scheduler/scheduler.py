@@ -71,6 +71,7 @@ class Scheduler:
             raise RequestError("prompt", "has no tokens")
         if tokens >= limit:
             raise RequestError("prompt", f"has {tokens} tokens; with max_model_len={limit} the most is {limit - 1}")
+        self._guesses.check(request)
         if len(self._roster.waiting) >= self._config.max_waiting:
             raise QueueFullError(f"{self._config.max_waiting} requests are waiting")
         sequence = Sequence(self._arrivals, request, self._vocabulary)

@@ -5,6 +5,7 @@ from isotherm.core.constants import BLOCK, NULL_BLOCK, ZERO_SLOT
 from isotherm.core.plan import BlockCopy, Replay
 from isotherm.core.request import Output, Request, TokenLogprob
 from isotherm.core.vocabulary import Vocabulary
+from isotherm.scheduler.acceptance import Acceptance
 from isotherm.scheduler.stop import Ending, StopMatcher
 
 
@@ -18,13 +19,14 @@ class Sequence:
         0 ......... place ............ block_floor(computed) ...... computed ........... length
         | published | written, private | rows kept in the lane       | not computed yet   |
 
-    drafts: guesses for the tokens after the last one. points: boundaries of its prompt at which a snapshot is wanted.
+    drafts: guesses for the tokens after the last one. acceptance: how often they were right. points: boundaries of its prompt at which a snapshot is wanted.
     scores: log-probabilities of prompt[1:], gathered so far.
     replay, borrowed: its hit's, None and NULL_BLOCK in exact mode; `borrowed` is held until it has been copied.
     shadowed: blocks of the tree on the way to `place` that it holds and does not use; none in exact mode.
     """
 
     __slots__ = (
+        "acceptance",
         "blocks",
         "borrowed",
         "cancelled",
@@ -53,6 +55,7 @@ class Sequence:
         self.stop = StopMatcher(request.sampling, vocabulary)
         self.generated: list[int] = []
         self.scores: list[TokenLogprob] = []
+        self.acceptance = Acceptance()
         self.first_hit: Hit | None = None
         self.reported = False
         self.cancelled = False
