@@ -9,7 +9,7 @@ from isotherm.kernels.api import Kernels
 from isotherm.kernels.convolution.reference import causal_conv
 from isotherm.kernels.state import ConvShape
 
-SHAPES = [ConvShape(96, 4), ConvShape(24, 3), ConvShape(8, 1), ConvShape(150, 4)]
+SHAPES = [ConvShape(96, 4), ConvShape(24, 3), ConvShape(8, 1), ConvShape(150, 4), ConvShape(40, 4, 3)]
 
 
 def data(kernels: Kernels, shape: ConvShape, lengths: tuple[int, ...] = seg.LENGTHS) -> tuple[list[Tensor], Tensor]:
@@ -50,7 +50,9 @@ def test_rows_are_close_to_the_definition(name: str, shape: ConvShape) -> None:
     inputs, weight = data(kernels, shape)
     outputs, _, _ = run(kernels, shape, inputs, weight, seg.whole(seg.LENGTHS))
     for x, y in zip(inputs, outputs, strict=True):
-        torch.testing.assert_close(y.double(), causal_conv(x.double(), weight.double()), rtol=1e-2, atol=1e-5)
+        torch.testing.assert_close(
+            y.double(), causal_conv(x.double(), weight.double(), shape.dilation), rtol=1e-2, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("name", seg.PROVIDERS)

@@ -18,12 +18,14 @@ def weight_of(width: int) -> Tensor:
 OPERATIONS = {
     "rms_norm": (1, lambda k, x: k.rms_norm(x, weight_of(x.shape[1]), EPS)),
     "gated_rms_norm": (2, lambda k, x, g: k.gated_rms_norm(x, g, weight_of(x.shape[1]), EPS)),
+    "sigmoid_gated_rms_norm": (2, lambda k, x, g: k.sigmoid_gated_rms_norm(x, g, weight_of(x.shape[1]), EPS)),
     "silu_mul": (1, lambda k, x: k.silu_mul(x)),
     "sigmoid_mul": (2, lambda k, x, g: k.sigmoid_mul(x, g)),
 }
 REFERENCES = {
     "rms_norm": lambda x: norm.rms_norm(x, weight_of(x.shape[1]).double(), EPS),
     "gated_rms_norm": lambda x, g: norm.gated_rms_norm(x, g, weight_of(x.shape[1]).double(), EPS),
+    "sigmoid_gated_rms_norm": lambda x, g: norm.sigmoid_gated_rms_norm(x, g, weight_of(x.shape[1]).double(), EPS),
     "silu_mul": activation.silu_mul,
     "sigmoid_mul": activation.sigmoid_mul,
 }

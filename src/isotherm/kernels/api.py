@@ -14,6 +14,7 @@ from torch import Tensor
 
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
+from isotherm.kernels.stream_api import StreamKernels
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class RopeTable:
     sin: Tensor
 
 
-class Kernels(Protocol):
+class Kernels(StreamKernels, Protocol):
     """One provider. Weights are packed once, at load; nothing is chosen or tuned at run time."""
 
     dtype: torch.dtype
@@ -134,6 +135,7 @@ class Kernels(Protocol):
     def causal_conv(self, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
         """round(silu(depthwise causal convolution)); x [M, channels], weight [channels, width] float32 -> [M, channels].
 
+        Taps are state.shape.dilation positions apart.
         Reads history from the lane and the segment's slot; keeps the inputs in the lane, and writes batch.write_slots.
         """
         ...

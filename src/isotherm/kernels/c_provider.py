@@ -10,15 +10,28 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution import c as convolution
 from isotherm.kernels.experts import c as experts_c
 from isotherm.kernels.gated_delta import c as delta
+from isotherm.kernels.indexed import c as indexed
+from isotherm.kernels.indexed import store as index
 from isotherm.kernels.linear import c as linear
 from isotherm.kernels.native.library import Library
+from isotherm.kernels.ngram import torch_form as ngram
 from isotherm.kernels.norm import c as norm
 from isotherm.kernels.rope import c as rope
 from isotherm.kernels.routing import c as routing_c
 from isotherm.kernels.routing.group import group
 from isotherm.kernels.sampling import c as sampling
 from isotherm.kernels.shift.torch_form import shift
-from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
+from isotherm.kernels.state import (
+    ConvShape,
+    ConvState,
+    DeltaShape,
+    DeltaState,
+    IndexedStore,
+    IndexShape,
+    KVShape,
+    KVStore,
+)
+from isotherm.kernels.streams import c as streams_c
 
 
 class CKernels:
@@ -129,6 +142,60 @@ class CKernels:
 
     def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
         return attention.attention(self.native, batch, q, store, scale, skip)
+
+    # residual streams, n-grams, indexed attention
+
+    def stream_norm(self, x: Tensor, weight: Tensor, eps: float, streams: int) -> Tensor:
+        return streams_c.stream_norm(self.native, x, weight, eps, streams)
+
+    def stream_mix(self, normed: Tensor, gate: Tensor, streams: int) -> Tensor:
+        return streams_c.stream_mix(self.native, normed, gate, streams)
+
+    def stream_add(self, x: Tensor, y: Tensor, gate: Tensor) -> Tensor:
+        return streams_c.stream_add(self.native, x, y, gate)
+
+    def scaled_silu(self, x: Tensor, divisor: int) -> Tensor:
+        return streams_c.scaled_silu(self.native, x, divisor)
+
+    def stream_gate(self, key: Tensor, query: Tensor, value: Tensor, streams: int) -> Tensor:
+        return streams_c.stream_gate(self.native, key, query, value, streams)
+
+    def stream_sum(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return streams_c.stream_sum(self.native, x, a, b)
+
+    def sigmoid_gated_rms_norm(self, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
+        return norm.sigmoid_gated_rms_norm(self.native, x, gate, weight, eps)
+
+    def ngram_state(self, order: int, slots: int, lanes: int) -> ConvState:
+        return ngram.ngram_state(order, slots, lanes)
+
+    def ngrams(self, batch: Batch, tokens: Tensor, hashing: ngram.NgramHash, state: ConvState) -> Tensor:
+        return ngram.ngrams(batch, tokens, hashing, state)
+
+    def indexed_store(self, kv: KVShape, index_shape: IndexShape, blocks: int) -> IndexedStore:
+        return index.indexed_store(self.dtype, kv, index_shape, blocks)
+
+    def write_indexed(
+        self,
+        batch: Batch,
+        k: Tensor,
+        v: Tensor,
+        index_key: Tensor,
+        weight: Tensor,
+        eps: float,
+        table: RopeTable,
+        store: IndexedStore,
+    ) -> None:
+        def finish(means: Tensor, positions: Tensor) -> Tensor:
+            return self.norm_rope(means, weight, eps, positions, table)
+
+        index.write_indexed(batch, k, v, index_key, store, finish)
+
+    def select(self, batch: Batch, q: Tensor, store: IndexedStore, most: int) -> Tensor:
+        return indexed.select(self.native, batch, q, store, most)
+
+    def indexed_attention(self, batch: Batch, q: Tensor, store: IndexedStore, chosen: Tensor, scale: float) -> Tensor:
+        return indexed.indexed_attention(self.native, batch, q, store, chosen, scale)
 
     # the choice of a token
 

@@ -11,10 +11,16 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class ConvShape:
-    """A depthwise causal convolution: channels, and taps (width)."""
+    """A depthwise causal convolution: channels, taps (width), and how far apart the taps are."""
 
     channels: int
     width: int
+    dilation: int = 1
+
+    @property
+    def history(self) -> int:
+        """Inputs before a position that its output reads."""
+        return (self.width - 1) * self.dilation
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +42,16 @@ class KVShape:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexShape:
+    """An attention layer's index: dimension of a key, and tokens a pooled key stands for; they divide 64."""
+
+    dim: int
+    ratio: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConvState:
-    """history: [slots, width-1, channels] the inputs before a boundary, oldest first. rows: [lanes, 64, channels] since it."""
+    """history: [slots, shape.history, channels] inputs before a boundary, oldest first. rows: [lanes, 64, channels] since it."""
 
     shape: ConvShape
     history: Tensor
@@ -61,3 +75,15 @@ class KVStore:
     shape: KVShape
     k: Tensor
     v: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedStore:
+    """As KVStore, with an index: keys [blocks, ...] a raw key a token, pooled [blocks, ...] a key for `index.ratio` tokens."""
+
+    kv: KVShape
+    index: IndexShape
+    k: Tensor
+    v: Tensor
+    keys: Tensor
+    pooled: Tensor

@@ -13,20 +13,33 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution import torch_form as convolution
 from isotherm.kernels.experts import torch_form as experts_t
 from isotherm.kernels.gated_delta import torch_form as delta
+from isotherm.kernels.indexed import store as index
+from isotherm.kernels.indexed import torch_form as indexed
 from isotherm.kernels.linear import torch_form as linear
+from isotherm.kernels.ngram import torch_form as ngram
 from isotherm.kernels.norm import torch_form as norm
 from isotherm.kernels.rope import torch_form as rope
 from isotherm.kernels.routing import torch_form as routing_t
 from isotherm.kernels.routing.group import group
 from isotherm.kernels.sampling import torch_form as sampling
 from isotherm.kernels.shift.torch_form import shift
-from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
+from isotherm.kernels.state import (
+    ConvShape,
+    ConvState,
+    DeltaShape,
+    DeltaState,
+    IndexedStore,
+    IndexShape,
+    KVShape,
+    KVStore,
+)
+from isotherm.kernels.streams import torch_form as streams_t
 
 
 def _source_hash() -> str:
     root = Path(__file__).parent
     digest = hashlib.sha256()
-    shared = (root / "fixed.py", root / "segments.py", root / "sampling" / "noise.py")
+    shared = (root / "fixed.py", root / "segments.py", root / "sampling" / "noise.py", root / "indexed" / "store.py")
     for path in sorted((*root.glob("*/torch_form.py"), *root.glob("*/reference.py"), *shared)):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
@@ -137,6 +150,60 @@ class TorchKernels:
 
     def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
         return attention.attention(batch, q, store, scale, skip)
+
+    # residual streams, n-grams, indexed attention
+
+    def stream_norm(self, x: Tensor, weight: Tensor, eps: float, streams: int) -> Tensor:
+        return streams_t.stream_norm(self.dtype, x, weight, eps, streams)
+
+    def stream_mix(self, normed: Tensor, gate: Tensor, streams: int) -> Tensor:
+        return streams_t.stream_mix(self.dtype, normed, gate, streams)
+
+    def stream_add(self, x: Tensor, y: Tensor, gate: Tensor) -> Tensor:
+        return streams_t.stream_add(self.dtype, x, y, gate)
+
+    def scaled_silu(self, x: Tensor, divisor: int) -> Tensor:
+        return streams_t.scaled_silu(self.dtype, x, divisor)
+
+    def stream_gate(self, key: Tensor, query: Tensor, value: Tensor, streams: int) -> Tensor:
+        return streams_t.stream_gate(self.dtype, key, query, value, streams)
+
+    def stream_sum(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return streams_t.stream_sum(self.dtype, x, a, b)
+
+    def sigmoid_gated_rms_norm(self, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
+        return norm.sigmoid_gated_rms_norm(self.dtype, x, gate, weight, eps)
+
+    def ngram_state(self, order: int, slots: int, lanes: int) -> ConvState:
+        return ngram.ngram_state(order, slots, lanes)
+
+    def ngrams(self, batch: Batch, tokens: Tensor, hashing: ngram.NgramHash, state: ConvState) -> Tensor:
+        return ngram.ngrams(batch, tokens, hashing, state)
+
+    def indexed_store(self, kv: KVShape, index_shape: IndexShape, blocks: int) -> IndexedStore:
+        return index.indexed_store(self.dtype, kv, index_shape, blocks)
+
+    def write_indexed(
+        self,
+        batch: Batch,
+        k: Tensor,
+        v: Tensor,
+        index_key: Tensor,
+        weight: Tensor,
+        eps: float,
+        table: RopeTable,
+        store: IndexedStore,
+    ) -> None:
+        def finish(means: Tensor, positions: Tensor) -> Tensor:
+            return self.norm_rope(means, weight, eps, positions, table)
+
+        index.write_indexed(batch, k, v, index_key, store, finish)
+
+    def select(self, batch: Batch, q: Tensor, store: IndexedStore, most: int) -> Tensor:
+        return indexed.select(batch, q, store, most)
+
+    def indexed_attention(self, batch: Batch, q: Tensor, store: IndexedStore, chosen: Tensor, scale: float) -> Tensor:
+        return indexed.indexed_attention(batch, q, store, chosen, scale)
 
     # the choice of a token
 

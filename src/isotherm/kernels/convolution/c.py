@@ -16,13 +16,14 @@ def causal_conv(native: Library, batch: Batch, x: Tensor, weight: Tensor, state:
     stride = matrix(x, native.dtype, "x", channels, batch.rows)
     out = native.empty(batch.rows, channels)
     pointers = native.pointers(batch)
-    native.function("iso_causal_conv", "pplpllpppi")(
+    native.function("iso_causal_conv", "pplplllpppi")(
         pointers.address,
         x.data_ptr(),
         stride,
         vector(weight, torch.float32, "weight", channels * width),
         channels,
         width,
+        state.shape.dilation,
         vector(state.history, native.dtype, "history"),
         vector(state.rows, native.dtype, "rows"),
         out.data_ptr(),

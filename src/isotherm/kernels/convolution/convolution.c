@@ -14,7 +14,7 @@ typedef struct {
     const batch_t *batch;
     const act_t *x;
     const float *weight;
-    long stride, channels, width;
+    long stride, channels, width, dilation, before; /* before: (width - 1) * dilation, rows of a history */
     act_t *history, *rows, *out;
 } conv_t;
 
@@ -22,8 +22,8 @@ typedef struct {
 static const act_t *inputs_at(const conv_t *conv, const segment_t *segment, long position) {
     if (position >= segment->start) return conv->x + (segment->row + position - segment->start) * conv->stride;
     if (position >= segment->base) return conv->rows + (segment->lane * BLOCK + position % BLOCK) * conv->channels;
-    long before = position - (segment->base - (conv->width - 1));
-    return conv->history + (segment->state * (conv->width - 1) + before) * conv->channels;
+    long place = position - (segment->base - conv->before);
+    return conv->history + (segment->state * conv->before + place) * conv->channels;
 }
 
 /* weight [n][width] -> taps [width][TILE], zeros beyond n. */
@@ -39,7 +39,7 @@ static void outputs(const conv_t *conv, const segment_t *segment, const float *t
     for (long position = segment->start; position < segment->end; position++) {
         act_t *y = conv->out + (segment->row + position - segment->start) * conv->channels + c;
         for (long tap = 0; tap < conv->width; tap++)
-            inputs[tap] = inputs_at(conv, segment, position - conv->width + 1 + tap) + c;
+            inputs[tap] = inputs_at(conv, segment, position - conv->before + tap * conv->dilation) + c;
         for (long i = 0; i < n; i += 16) {
             long lanes = n - i < 16 ? n - i : 16;
             v16 sum = v16_zero();
@@ -60,7 +60,7 @@ static void outputs(const conv_t *conv, const segment_t *segment, const float *t
 static void keep(const conv_t *conv, const segment_t *segment, long c, long n) {
     const batch_t *batch = conv->batch;
     size_t bytes = (size_t)n * sizeof(act_t);
-    long before = conv->width - 1, kept = segment->end / BLOCK * BLOCK;
+    long before = conv->before, kept = segment->end / BLOCK * BLOCK;
     for (long w = batch->write_offsets[segment->index]; w < batch->write_offsets[segment->index + 1]; w++)
         for (long i = 0; i < before; i++)
             memcpy(conv->history + (batch->write_slots[w] * before + i) * conv->channels + c,
@@ -88,8 +88,8 @@ static void work(const void *context, team_t *team) {
 }
 
 void iso_causal_conv(const batch_t *batch, const act_t *x, long stride, const float *weight, long channels, long width,
-                     act_t *history, act_t *rows, act_t *out, int threads) {
-    const conv_t conv = {batch, x, weight, stride, channels, width, history, rows, out};
+                     long dilation, act_t *history, act_t *rows, act_t *out, int threads) {
+    const conv_t conv = {batch, x, weight, stride, channels, width, dilation, (width - 1) * dilation, history, rows, out};
     iso_share(work, &conv, batch->segments * tiles_of(&conv), batch->row_offsets[batch->segments] * channels > SMALL ? threads : 1);
 }
-PLAYABLE(iso_causal_conv, PTR(0), PTR(1), LONG(2), PTR(3), LONG(4), LONG(5), PTR(6), PTR(7), PTR(8), INT(9))
+PLAYABLE(iso_causal_conv, PTR(0), PTR(1), LONG(2), PTR(3), LONG(4), LONG(5), LONG(6), PTR(7), PTR(8), PTR(9), INT(10))

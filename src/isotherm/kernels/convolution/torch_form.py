@@ -12,7 +12,7 @@ from isotherm.kernels.state import ConvShape, ConvState
 
 def conv_state(dtype: torch.dtype, shape: ConvShape, slots: int, lanes: int) -> ConvState:
     """Storage in the activation type, touched only where written; slot 0 is zeros."""
-    history = torch.empty(slots, shape.width - 1, shape.channels, dtype=dtype)
+    history = torch.empty(slots, shape.history, shape.channels, dtype=dtype)
     history[0].zero_()
     return ConvState(shape, history, torch.empty(lanes, BLOCK, shape.channels, dtype=dtype))
 
@@ -20,18 +20,18 @@ def conv_state(dtype: torch.dtype, shape: ConvShape, slots: int, lanes: int) -> 
 @one_thread()
 def causal_conv(batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
     """See isotherm.kernels.api.Kernels.causal_conv."""
-    width = state.shape.width
+    before, dilation = state.shape.history, state.shape.dilation
     out = torch.empty(x.shape, dtype=x.dtype)
     for view in segment_views(batch):
         kept = state.rows[view.lane, : view.start - view.base]
         own = x[view.row : view.row + view.end - view.start]
-        inputs = torch.cat([state.history[view.state], kept, own])  # row i is position base - (W-1) + i
+        inputs = torch.cat([state.history[view.state], kept, own])  # row i is position base - (W-1) dilation + i
         for position in range(view.start, view.end):
             first = position - view.base
-            out[view.row + position - view.start] = _row(fresh(inputs[first : first + width]), weight)
+            out[view.row + position - view.start] = _row(fresh(inputs[first : first + before + 1 : dilation]), weight)
         for boundary, slot in view.writes:
             first = boundary - view.base
-            state.history[slot] = inputs[first : first + width - 1]
+            state.history[slot] = inputs[first : first + before]
         since = max(block_floor(view.end), view.start)
         state.rows[view.lane, since % BLOCK : since % BLOCK + view.end - since] = own[since - view.start :]
     return out

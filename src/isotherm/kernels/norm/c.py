@@ -20,6 +20,15 @@ def rms_norm(native: Library, x: Tensor, weight: Tensor, eps: float) -> Tensor:
 
 def gated_rms_norm(native: Library, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
     """x, gate [M, H*D], weight [D] float32 -> [M, H*D]."""
+    return _gated("iso_gated_rms_norm", native, x, gate, weight, eps)
+
+
+def sigmoid_gated_rms_norm(native: Library, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """x, gate [M, H*D], weight [D] float32 -> [M, H*D]."""
+    return _gated("iso_sigmoid_gated_rms_norm", native, x, gate, weight, eps)
+
+
+def _gated(name: str, native: Library, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
     rows, columns = x.shape
     d = weight.shape[0]
     x_stride = matrix(x, native.dtype, "x")
@@ -28,7 +37,7 @@ def gated_rms_norm(native: Library, x: Tensor, gate: Tensor, weight: Tensor, eps
     if columns % d:
         raise ValueError(f"x: columns must be a multiple of {d}, got {columns}")
     out = native.empty(rows, columns)
-    native.function("iso_gated_rms_norm", "plplpplllfi")(
+    native.function(name, "plplpplllfi")(
         x.data_ptr(),
         x_stride,
         gate.data_ptr(),

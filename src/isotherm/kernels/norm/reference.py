@@ -13,3 +13,9 @@ def gated_rms_norm(x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tenso
     """x, gate [M, H*D], weight [D]: each D columns are normalised apart."""
     heads = x.view(x.shape[0], -1, weight.shape[0])
     return rms_norm(heads, weight, eps).view_as(x) * torch.nn.functional.silu(gate)
+
+
+def sigmoid_gated_rms_norm(x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """x, gate [M, H*D], weight [D]: each D columns are normalised apart."""
+    heads = x.view(x.shape[0], -1, weight.shape[0])
+    return rms_norm(heads, weight, eps).view_as(x) * torch.sigmoid(gate)

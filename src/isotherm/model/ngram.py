@@ -1,0 +1,64 @@
+"""The numbers of the n-gram hash, and its table, which is read row by row from where it lies on disk."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+_MASK = (1 << 64) - 1
+_GAMMA = 0x9E3779B97F4A7C15
+_LAYER_STEP = 10007
+
+
+def multipliers(vocabulary: int, order: int, place: int, seed: int) -> tuple[int, ...]:
+    """One odd multiplier for each of `order` tokens, below 2^63 / vocabulary. place: of the layer among those with a table.
+
+    From SplitMix64 (Steele et al. 2014), as the released checkpoints' reference code draws them.
+    """
+    bound = max(1, ((1 << 63) - 1) // vocabulary // 2)
+    base = seed + _LAYER_STEP * place
+    return tuple(2 * (_splitmix(base + _GAMMA * (token + 1)) % bound) + 1 for token in range(order))
+
+
+def _splitmix(value: int) -> int:
+    value = (value + _GAMMA) & _MASK
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
+    return value ^ (value >> 31)
+
+
+def primes_from(least: int, skip: int, count: int) -> tuple[int, ...]:
+    """`count` primes >= least, ascending, after the first `skip`."""
+    found: list[int] = []
+    value = least
+    while len(found) < skip + count:
+        if _is_prime(value):
+            found.append(value)
+        value += 1
+    return tuple(found[skip:])
+
+
+def _is_prime(value: int) -> bool:
+    if value < 4 or value % 2 == 0:
+        return value in (2, 3)
+    return all(value % divisor for divisor in range(3, math.isqrt(value) + 1, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class NgramTable:
+    """Rows of embeddings, in shards of equal length but the last, each as it lies in the checkpoint: mapped, not loaded."""
+
+    shards: tuple[Tensor, ...]
+    dtype: torch.dtype
+
+    def rows(self, places: Tensor) -> Tensor:
+        """places [M, heads] int64 -> [M, heads * columns] `dtype`, the heads' rows side by side."""
+        length, columns = self.shards[0].shape
+        flat = places.flatten()
+        out = torch.empty(flat.shape[0], columns, dtype=self.dtype)
+        shard = flat // length
+        for index in torch.unique(shard).tolist():
+            here = (shard == index).nonzero().flatten()
+            out[here] = self.shards[index][flat[here] - index * length].to(self.dtype)
+        return out.view(places.shape[0], -1)
