@@ -8,6 +8,7 @@ from torch import Tensor
 
 from isotherm.core.plan import RowResult, SampleRow, ScoreRow
 from isotherm.kernels.api import Kernels
+from isotherm.kernels.fixed import one_thread
 
 
 class Sampler:
@@ -20,7 +21,8 @@ class Sampler:
         self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], positions: Sequence[int]
     ) -> list[RowResult]:
         """logits [R, V] float32; rows R of them; positions: the absolute position of the token that follows each row."""
-        finite = (torch.isfinite(logits.amax(1)) & torch.isfinite(logits.amin(1))).tolist()  # a NaN is both
+        with one_thread():  # torch's threads would have to be woken, and compete with those that kernels keep awake
+            finite = (torch.isfinite(logits.amax(1)) & torch.isfinite(logits.amin(1))).tolist()  # a NaN is both
         tokens = [
             self._token(logits[index], row, positions[index]) if finite[index] else 0 for index, row in enumerate(rows)
         ]
