@@ -37,6 +37,9 @@ EXPECTED = {
     "grid": ON_GRID,
     "grid-chunked": replace(ON_GRID, replay="chunked"),
     "grid-4": replace(ON_GRID, replay="chunked"),
+    "mtp-off": NativeConfig(grid=GRID, fine_grid=FINE),
+    "mtp": replace(ON_GRID, replay="chunked"),
+    "mtp-anchored": replace(ON_GRID, replay="chunked", drafter_anchor=True),
     "exact-off": PLAIN,
     "exact-on": PLAIN,
 }
@@ -58,6 +61,7 @@ def test_our_server_takes_every_arms_flags(name: str, monkeypatch: pytest.Monkey
     assert config.native == EXPECTED[name]
     assert config.numerics == ("exact" if name.startswith("exact") else "native")
     assert config.cache.enable_prefix_caching == arm.caching == (not name.endswith("off") and name != "A0")
+    assert config.has_drafter == name.startswith("mtp")
     if config.numerics == "native":
         assert (config.scheduler.max_num_batched_tokens, config.model.threads) == (32768, 1)
 
@@ -69,7 +73,7 @@ def test_arms_published_is_planned_as_it_is_and_takes_no_other_options() -> None
 
 
 def test_what_is_asserted_and_what_is_only_shown() -> None:
-    free = {"A4", "kv-rewritten", "grid-off", "grid", "grid-4", "exact-off"}
+    free = {"A4", "kv-rewritten", "grid-off", "grid", "grid-4", "mtp-off", "mtp", "exact-off"}
     assert {name for name, arm in ARMS.items() if arm.may_differ} == free
     assert {name for name, arm in ARMS.items() if arm.must_differ_bits} == {"A2", "A3"}
     assert [name for name, arm in ARMS.items() if arm.control] == ["A0"]
@@ -79,6 +83,9 @@ def test_what_is_asserted_and_what_is_only_shown() -> None:
         "grid": "grid-off",
         "grid-chunked": "grid-off",
         "grid-4": "grid-off",
+        "mtp-off": "mtp-off",
+        "mtp": "mtp-off",
+        "mtp-anchored": "mtp-off",
         "exact-off": "exact-off",
         "exact-on": "exact-off",
     }

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from isotherm.core.config import CacheConfig, EngineConfig, ModelConfig, SchedulerConfig
+from isotherm.core.config import CacheConfig, EngineConfig, ModelConfig, SchedulerConfig, SpeculativeConfig
 from isotherm.core.numerics import NativeConfig
 from isotherm.core.request import Request
 from isotherm.core.sampling import SamplingParams
@@ -17,7 +17,13 @@ PLAIN = NativeConfig()
 
 
 def engine(
-    folder: Path, native: NativeConfig | None = PLAIN, *, caching: bool = True, budget: int = 4096, seqs: int = 4
+    folder: Path,
+    native: NativeConfig | None = PLAIN,
+    *,
+    caching: bool = True,
+    budget: int = 4096,
+    seqs: int = 4,
+    speculative: SpeculativeConfig | None = None,
 ) -> Engine:
     """A fresh engine whose memory is NaN until it is written; `native` None for an exact one."""
     made = Engine(
@@ -27,6 +33,7 @@ def engine(
             SchedulerConfig(seqs, budget),
             numerics="exact" if native is None else "native",
             native=native or PLAIN,
+            speculative=speculative,
         ),
         folder,
         Vocabulary(tuple(f"{i % 256:02x}".encode() for i in range(512)), frozenset({511}), (511,)),

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from native_engine import Bits, ask, ask_together, conversation, engine, words
 
-from isotherm.core.config import EngineConfig, ModelConfig
+from isotherm.core.config import EngineConfig, ModelConfig, SpeculativeConfig
 from isotherm.core.errors import ConfigError
 from isotherm.core.numerics import NativeConfig
 from isotherm.core.plan import PassPlan, PassResult
-from isotherm.engine.numerics import CheckedRunner
+from isotherm.engine.native_runner import NativeRunner
 
 KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe")
 A1 = NativeConfig(restore="never")
@@ -82,7 +82,7 @@ def test_restored_states_are_compared_with_what_was_saved(checkpoints, off) -> N
     conversation(made, off["qwen3_5"][0])
     stats = made.stats()
     assert (stats.states_restored_equal, stats.states_restored) == (2, 2)
-    assert isinstance(made.runner, CheckedRunner)
+    assert isinstance(made.runner, NativeRunner)
     for tensor in made.runner.state.by_slot().values():
         tensor[1:] = 0
     ask(made, (*words(200), *words(60, 9)), hint=200)
@@ -139,7 +139,8 @@ def test_exact_mode_refuses_native_switches_by_name(native: NativeConfig, name: 
         ({"replay": "fast"}, "native_replay"),
         ({"match_unit": 16, "kv": "reuse"}, "native_match_unit"),
         ({"match_unit": 1}, "native_match_unit"),
-        ({"drafter_anchor": True}, "native_drafter_anchor"),
+        ({"drafter_anchor_bytes": 1 << 20}, "native_drafter_anchor_bytes"),
+        ({"drafter_anchor": True, "drafter_anchor_bytes": 0}, "native_drafter_anchor_bytes"),
         ({"grid": 100}, "native_grid"),
         ({"grid": -64}, "native_grid"),
         ({"fine_grid": 64}, "native_fine_grid"),
@@ -159,6 +160,11 @@ def test_switches_that_cannot_be_honoured_are_refused_by_name(switches: dict[str
         ({"model": ModelConfig(dtype="float32")}, "dtype"),
         ({"model": ModelConfig(kernels="c")}, "kernels"),
         ({"native": NativeConfig(grid=2048)}, "max_num_batched_tokens"),
+        ({"native": NativeConfig(drafter_anchor=True)}, "native_drafter_anchor"),
+        (
+            {"native": NativeConfig(drafter_anchor=True), "speculative": SpeculativeConfig("ngram", 3)},
+            "native_drafter_anchor",
+        ),
     ],
 )
 def test_native_numerics_refuse_what_they_do_not_have(fields: dict[str, object], name: str) -> None:

@@ -36,6 +36,11 @@ class Content:
         node.slot = slot
         self.order.add(node)
 
+    def replace_snapshot(self, node: Node, slot: int) -> None:
+        """Another copy of the snapshot that the node has, in a slot that its writer still holds, takes its place."""
+        self._drop_snapshot(node)
+        self.add_snapshot(node, slot)
+
     def free_slot(self) -> bool:
         """Evict until a slot is free; False when every slot is held."""
         if not self.slots.free:

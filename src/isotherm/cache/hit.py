@@ -8,7 +8,7 @@ from isotherm.core.constants import BLOCK, NULL_BLOCK, ZERO_SLOT
 from isotherm.core.plan import Replay
 
 DeclineReason = Literal[
-    "disabled", "opted_out", "prompt_logprobs", "too_short", "no_match", "no_snapshot", "not_restored"
+    "disabled", "opted_out", "prompt_logprobs", "too_short", "no_match", "no_snapshot", "not_restored", "no_anchor"
 ]
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from isotherm.cache.content import Content
 from isotherm.cache.hit import Hit, Place, Published
 from isotherm.cache.invariants import check_content
-from isotherm.cache.observer import Observer
+from isotherm.cache.observer import Kind, Observer
 from isotherm.cache.pool import IdPool
 from isotherm.cache.tree import BlockHash, Namespace, Node, RadixTree
 from isotherm.core.constants import BLOCK, ZERO_SLOT
@@ -109,20 +109,23 @@ class PrefixCache:
 
         tokens: 64 a block, from `place` on. blocks: where they are. snapshots: states at boundaries from `place` to the last
         block's end. The first copy of a thing is kept: where the tree has it already, the caller comes to hold the tree's
-        copy and its own is released. Does nothing when caching is off.
+        copy and its own is released, unless it `_keeps_own`. Does nothing when caching is off.
         """
         slots = {write.position: write.slot for write in snapshots}
         _check_publication(place, tokens, blocks, slots)
         if not self.enabled or not (blocks or slots):
             return Published(place, blocks, tuple(slots.values()))
         node = place.node or self._content.tree.root(place.namespace)
-        kept: list[int] = []
+        kept, shadowed = [], []
         for i, block in enumerate(blocks):
             self._publish_snapshot(node, slots)
-            node = self._publish_block(node, tokens[i * BLOCK : (i + 1) * BLOCK], block)
-            kept.append(node.block)
+            node, mine = self._publish_block(node, tokens[i * BLOCK : (i + 1) * BLOCK], block)
+            kept.append(mine)
+            if mine != node.block:
+                shadowed.append(node.block)
         self._publish_snapshot(node, slots)
-        return Published(Place(place.namespace, node.end, node), tuple(kept), tuple(slots.values()))
+        end = Place(place.namespace, node.end, node)
+        return Published(end, tuple(kept), tuple(slots.values()), tuple(shadowed))
 
     def withdraw(self, namespace: Namespace, tokens: tuple[int, ...]) -> None:
         """Forget what is kept of these tokens, as far as nobody holds it: it is suspect."""
@@ -140,16 +143,25 @@ class PrefixCache:
         """Assert every invariant; for tests, after each step. The arguments list every reference that holders have."""
         check_content(self._content, held_blocks, held_slots)
 
-    def _publish_block(self, parent: Node, tokens: tuple[int, ...], block: int) -> Node:
+    def _keeps_own(self, kind: Kind) -> bool:
+        """Whether a publisher goes on with its own copy of what the tree has already: never, since both have the same bits."""
+        return False
+
+    def _publish_block(self, parent: Node, tokens: tuple[int, ...], block: int) -> tuple[Node, int]:
+        """The node of these tokens, whose block the publisher holds afterwards, and the block that it goes on with."""
         node = self._content.tree.child(parent, tokens)
         if node is None:
-            return self._content.add_block(parent, tokens, block)
-        if node.block != block:
-            if self._observer is not None:
-                self._observer.duplicate("block", node.block, block)
-            self.blocks.retain(node.block)
-            self.blocks.release(block)
-        return node
+            return self._content.add_block(parent, tokens, block), block
+        if node.block == block:
+            return node, block
+        goes_on_with_its_own = self._keeps_own("block")
+        self.blocks.retain(node.block)
+        if goes_on_with_its_own:
+            return node, block
+        if self._observer is not None:
+            self._observer.duplicate("block", node.block, block)
+        self.blocks.release(block)
+        return node, node.block
 
     def _publish_snapshot(self, node: Node, slots: dict[int, int]) -> None:
         slot = slots.get(node.end)
@@ -158,7 +170,7 @@ class PrefixCache:
         if not node.has_snapshot:
             self._content.add_snapshot(node, slot)
             return
-        if node.slot != slot:
+        if node.slot != slot and not self._keeps_own("slot"):
             if self._observer is not None:
                 self._observer.duplicate("slot", node.slot, slot)
             self.slots.retain(node.slot)

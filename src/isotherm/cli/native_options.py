@@ -45,7 +45,13 @@ _SWITCHES: dict[str, Any] = {
         str | None, typer.Option(help="chunked (default) or sequential: the kernel between snapshot and match.")
     ],
     "native_drafter_anchor": Annotated[
-        bool | None, typer.Option("--native-drafter-anchor", help="Refused: numerics=native has no drafter yet.")
+        bool | None,
+        typer.Option(
+            "--native-drafter-anchor", help="Keep the model's rows of a prefix with its snapshot, for the drafter."
+        ),
+    ],
+    "native_drafter_anchor_bytes": Annotated[
+        int | None, typer.Option(metavar="N", help="How much these may take; 1073741824 by default.")
     ],
     "native_grid": Annotated[
         int | None, typer.Option(metavar="G", help="Passes end and snapshots are at multiples of G; 0 (default): none.")

@@ -109,14 +109,19 @@ class EngineConfig:
         """Whether the checkpoint's own drafter runs with the model."""
         return self.speculative is not None and self.speculative.method == "mtp"
 
+    @property
+    def most_drafts(self) -> int:
+        """Guesses that a segment may have."""
+        return 0 if self.speculative is None else self.speculative.num_speculative_tokens
+
     def __post_init__(self) -> None:
         if self.numerics == "exact":
             self.native.check_unused()
             return
         if self.numerics != "native":
             raise ConfigError("numerics", f"must be exact or native, got {self.numerics!r}")
-        if self.speculative is not None:
-            raise ConfigError("speculative_config", "numerics=native has no drafter")
+        if self.native.drafter_anchor and not self.has_drafter:
+            raise ConfigError("native_drafter_anchor", "there is no drafter: --speculative-config with the method mtp")
         if self.model.dtype == "float32":
             raise ConfigError("dtype", "numerics=native is always in bfloat16")
         if self.model.kernels != "auto":

@@ -11,6 +11,8 @@ Restore = Literal["deepest", "below", "never"]
 AboveSnapshot = Literal["recompute", "reuse"]
 ReplayKernel = Literal["chunked", "sequential"]
 
+ANCHOR_BYTES = 1 << 30
+
 
 @dataclass(frozen=True, slots=True)
 class NativeConfig:
@@ -21,7 +23,8 @@ class NativeConfig:
     kv: what of the match lies above the snapshot is written again, or used as it is and not written.
     match_unit: tokens; 64 matches whole blocks, 1 also the first tokens of the next block, which is copied (with `kv` "reuse").
     replay: which kernel runs the delta rule on the rows between snapshot and match.
-    drafter_anchor: refused until there is a drafter in this mode.
+    drafter_anchor: the model's rows of a prefix are kept with its snapshot, for the drafter; one without them is not restored.
+    drafter_anchor_bytes: how much they may take; those used longest ago go first.
     grid: prefill passes end, and snapshots are, at multiples of it only; 0 for none. fine_grid: the same in what follows the
         last multiple of `grid` below the prompt's end.
 
@@ -34,6 +37,7 @@ class NativeConfig:
     match_unit: int = BLOCK
     replay: ReplayKernel = "chunked"
     drafter_anchor: bool = False
+    drafter_anchor_bytes: int = ANCHOR_BYTES
     grid: int = 0
     fine_grid: int = 0
 
@@ -48,8 +52,10 @@ class NativeConfig:
                 "match_unit",
                 "a part of a block can be matched only where keys and values are reused: --native-kv reuse",
             )
-        if self.drafter_anchor:
-            raise _error("drafter_anchor", "cannot be honoured: numerics=native has no drafter yet")
+        if self.drafter_anchor_bytes != ANCHOR_BYTES and not self.drafter_anchor:
+            raise _error("drafter_anchor_bytes", "is a limit of --native-drafter-anchor")
+        if self.drafter_anchor_bytes < 1:
+            raise _error("drafter_anchor_bytes", f"must be at least 1, got {self.drafter_anchor_bytes}")
         self._check_grid()
 
     def _check_grid(self) -> None:

@@ -26,10 +26,11 @@ class EngineStats:
 
     cache_queries, cache_hits: prompt tokens looked up, and skipped. matched: requests whose first block the cache held.
     restored: requests that skipped tokens. declined: requests that matched or asked and skipped nothing, by reason
-    ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled", "not_restored"). skipped_snapshots:
-    snapshots that a prompt should have kept and for which no slot could be had. states_restored, states_restored_equal: with
-    native numerics, states that a hit began from, and those of them that had the bytes that were saved. restarts: times that the
-    engine's process died and was started again. resident_bytes: of the engine's process in memory; 0 where unknown.
+    ("no_match", "no_snapshot", "opted_out", "prompt_logprobs", "too_short", "disabled"; with native numerics "not_restored" and
+    "no_anchor"). skipped_snapshots: snapshots that a prompt should have kept and for which no slot could be had. states_restored,
+    states_restored_equal: with native numerics, states that a hit began from, and those of them that had the bytes that were
+    saved. restarts: times that the engine's process died and was started again. resident_bytes: of the engine's process in
+    memory; 0 where unknown.
     drafts: passes of a sequence that checked guesses; drafted_tokens: the guesses; accepted_by_position: how many first, second
     and further guesses were right.
     """

@@ -11,7 +11,8 @@ from isotherm.core.stats import EngineInfo, EngineStats
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.fingerprint import build_fingerprint, weights_hash
 from isotherm.engine.memory import available_memory, resident_memory
-from isotherm.engine.numerics import CheckedRunner, cache_for, kernels_for, runner_for
+from isotherm.engine.native_runner import NativeRunner
+from isotherm.engine.numerics import drafter_shares_blocks, kernels_for, parts_for
 from isotherm.engine.tracing import Tracer
 from isotherm.model.hf_config import read_spec
 from isotherm.model.load import context_length, load_decoder
@@ -32,14 +33,13 @@ class Engine:
         max_model_len = context_length(spec, config.model.max_model_len)
         limits = config.scheduler
         floor = Floor(minimum_blocks(max_model_len), minimum_slots(limits.max_num_seqs))
-        capacity = plan_capacity(
-            spec, kernels, config.cache, limits.max_num_seqs, floor, available_memory(), config.has_drafter
-        )
+        shared = drafter_shares_blocks(config)
+        capacity = plan_capacity(spec, kernels, config.cache, limits.max_num_seqs, floor, available_memory(), shared)
         with ThreadPoolExecutor(1) as pool:
             hashing = pool.submit(weights_hash, folder)
-            self.runner = runner_for(config, folder, load_decoder(folder, kernels, max_model_len), capacity)
+            parts = parts_for(config, folder, load_decoder(folder, kernels, max_model_len), capacity)
             weights = hashing.result()
-        self.cache, layout = cache_for(config, capacity.blocks - 1, capacity.slots - 1)
+        self.runner, self.cache, layout = parts.runner, parts.cache, parts.layout
         self.scheduler = Scheduler(limits, self.cache, layout, vocabulary, max_model_len, config.speculative)
         self.info = EngineInfo(
             max_model_len=max_model_len,
@@ -92,7 +92,7 @@ class Engine:
     def stats(self) -> EngineStats:
         """Gauges and counters."""
         stats = replace(self.scheduler.stats(), resident_bytes=resident_memory())
-        if isinstance(self.runner, CheckedRunner):
+        if isinstance(self.runner, NativeRunner):
             checksums = self.runner.checksums
             return replace(stats, states_restored=checksums.restored, states_restored_equal=checksums.equal)
         return stats

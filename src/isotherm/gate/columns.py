@@ -71,6 +71,10 @@ def _drafts(result: ArmResult) -> str:
     return str(result.drafts_accepted) if result.drafts_accepted else ""
 
 
+def _drafts_of_hits(result: ArmResult) -> str:
+    return "" if result.drafts_of_hits is None else f"{result.drafts_of_hits[0]}/{result.drafts_of_hits[1]}"
+
+
 def pair(found: Times | None) -> str:
     """Median and 95th percentile, in milliseconds, or in seconds when they are long."""
     if found is None:
@@ -98,5 +102,6 @@ COLUMNS = (
     Column("meets", _meets, 5, leaves=3),
     Column("states", _states, 7, leaves=7),
     Column("drafts", _drafts, 6, leaves=8),
+    Column("in hits", _drafts_of_hits, 9, leaves=9),
     VERDICT,
 )

@@ -144,6 +144,7 @@ def _responses(
                 comparison=comparison,
                 expected_cached_tokens=tokens,
                 reference_ttft_s=against.answers[place].ttft_s,
+                reference_drafts=against.answers[place].drafts_accepted,
                 expectation=None if asked is None else unmet(asked, answer),
                 has_expectation=asked is not None,
                 repeat=repeat,

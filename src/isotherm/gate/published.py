@@ -1,6 +1,7 @@
 """The arms of a published investigation, then its fixes one by one, then exact mode (docs/native.md)."""
 
 from isotherm.gate.arms import OFF_FLAGS, ON_FLAGS, Arm
+from isotherm.gate.drafts import speculative
 
 PASS = 32768
 """Rows that a pass may have: every prompt of the batteries is one pass, so that only the layout in question cuts it."""
@@ -21,6 +22,8 @@ REUSED = ("--native-kv", "reuse")
 PARTS = ("--native-match-unit", "1")
 SEQUENTIAL = ("--native-replay", "sequential")
 ON_GRID = ("--native-grid", str(GRID), "--native-fine-grid", str(FINE))
+DRAFTED = speculative("mtp", 3)
+ANCHORED = ("--native-drafter-anchor",)
 
 PUBLISHED = (
     Arm("native-off", "caching off", OFF),
@@ -56,7 +59,29 @@ PUBLISHED = (
         hits=False,
         may_differ=True,
     ),
+    Arm(
+        "mtp-off",
+        "caching off, on a grid, 3 drafts",
+        (*OFF, *ON_GRID, *DRAFTED),
+        against="mtp-off",
+        may_differ=True,
+    ),
+    Arm(
+        "mtp",
+        "grid, chunked replay, 3 drafts",
+        (*ON, *BELOW, *ON_GRID, *DRAFTED),
+        caching=True,
+        against="mtp-off",
+        may_differ=True,
+    ),
+    Arm(
+        "mtp-anchored",
+        "the same with the drafter anchor",
+        (*ON, *BELOW, *ON_GRID, *DRAFTED, *ANCHORED),
+        caching=True,
+        against="mtp-off",
+    ),
     Arm("exact-off", "exact, caching off", OFF_FLAGS, against="exact-off", may_differ=True),
     Arm("exact-on", "exact, caching on", ON_FLAGS, caching=True, against="exact-off"),
 )
-"""Each arm is compared with `native-off`, but for those on a grid and in exact mode, which have an off of their own."""
+"""Each arm is compared with `native-off`, but for those on a grid, with drafts and in exact mode, which have their own off."""

@@ -47,6 +47,9 @@ def arm_record(result: ArmResult) -> dict[str, Any]:
         "meets": {"met": met, "asked": asked},
         "checksums": None if result.checksums is None else dict(zip(("equal", "total"), result.checksums, strict=True)),
         "drafts_accepted": result.drafts_accepted,
+        "drafts_of_hits": None
+        if result.drafts_of_hits is None
+        else dict(zip(("accepted", "reference"), result.drafts_of_hits, strict=True)),
         "not_compared": list(result.not_compared),
         "ttft_ms_p50": None if result.ttft is None else result.ttft.p50,
         "hits_ttft_ms_p50": None if warm is None else warm.p50,

@@ -17,6 +17,7 @@ class Response:
     expected_cached_tokens: what the gate computed; None where it cannot, for servers whose policy is not known.
     reference_ttft_s: the time to first token of the same request in the arm that this one is compared with.
     expectation: why the answer is not what its case asks for; None when it is, or when nothing is asked (`has_expectation`).
+    reference_drafts: how many of its reference's tokens were drafts first.
     at_most: the computed number is the most that there may be, since something may have been evicted.
     twin_differs: the arm's twin differs from the reference somewhere, so that this arm's setting is not to blame.
     """
@@ -32,6 +33,7 @@ class Response:
     repeat: int = 0
     twin_differs: bool = False
     at_most: bool = False
+    reference_drafts: int = 0
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -86,6 +88,16 @@ class ArmResult:
     def drafts_accepted(self) -> int:
         """Tokens that were drafts first, by the server's own count."""
         return sum(response.answer.drafts_accepted for response in self.responses)
+
+    @property
+    def drafts_of_hits(self) -> tuple[int, int] | None:
+        """Drafts accepted in the hits, and in the same requests of the arm that this one is compared with.
+
+        What a drafter lacks after a hit shows here. None without hits or drafts.
+        """
+        hits = [response for response in self.responses if response.hit]
+        found = sum(hit.answer.drafts_accepted for hit in hits), sum(hit.reference_drafts for hit in hits)
+        return found if any(found) else None
 
     @property
     def verdicts(self) -> dict[ResponseVerdict, int]:

@@ -18,6 +18,7 @@ class Batch:
     write_offsets: [S+1] into write_positions, write_slots: [W] boundaries that a segment keeps, ascending, and in which slots.
     block_offsets: [S+1] into blocks: [B] the block table of each segment, from position 0.
     replays: S entries, or None when no segment has one, as always in exact mode; exact kernels do not look at it.
+    drafts: how many of the last rows of each segment are guesses, S entries, or None when there are none; nor at this.
     """
 
     positions: Tensor
@@ -31,6 +32,7 @@ class Batch:
     block_offsets: Tensor
     blocks: Tensor
     replays: tuple[Replay | None, ...] | None = None
+    drafts: tuple[int, ...] | None = None
 
     @property
     def rows(self) -> int:

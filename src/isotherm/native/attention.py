@@ -1,5 +1,7 @@
 """Attention by torch's scaled_dot_product_attention over gathered blocks."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -42,10 +44,35 @@ def attention(batch: Batch, q: Tensor, store: KVStore, scale: float) -> Tensor:
     return out
 
 
+def attention_from(batch: Batch, q: Tensor, store: KVStore, scale: float, firsts: Sequence[int]) -> Tensor:
+    """The same, but keys before firsts[i] are left out for every row of segment i but themselves: a row sees its own at least.
+
+    No segment starts before firsts[i] - 1.
+    """
+    out = torch.empty(q.shape, dtype=q.dtype)
+    for view, first in zip(segment_views(batch), firsts, strict=True):
+        lowest = min(first, view.start)
+        k, v = _gathered(view, store, lowest)
+        keys = torch.arange(lowest, view.end)
+        for row in range(0, view.end - view.start, MASKED_ROWS):
+            positions = torch.arange(view.start + row, min(view.end, view.start + row + MASKED_ROWS))[:, None]
+            rows = slice(view.row + row, view.row + row + len(positions))
+            queries = q[rows].reshape(len(positions), -1, store.shape.dim)
+            mask = (keys <= positions) & ((keys >= first) | (keys == positions))
+            out[rows] = _masked(queries, k, v, scale, mask).reshape(len(positions), -1)
+    return out
+
+
+def _gathered(view: SegmentView, store: KVStore, lowest: int = 0) -> tuple[Tensor, Tensor]:
+    """Keys and values of positions lowest..end, each [1, H, T, D]."""
+    blocks = torch.tensor(view.blocks[: blocks_for(view.end)])
+    k, v = (kept[blocks].flatten(0, 1)[lowest : view.end].transpose(0, 1)[None] for kept in (store.k, store.v))
+    return k, v
+
+
 def _segment(q: Tensor, view: SegmentView, store: KVStore, scale: float) -> Tensor:
     """q [n, Hq, D] -> [n, Hq, D]."""
-    blocks = torch.tensor(view.blocks[: blocks_for(view.end)])
-    k, v = (kept[blocks].flatten(0, 1)[: view.end].transpose(0, 1)[None] for kept in (store.k, store.v))
+    k, v = _gathered(view, store)
     if not view.start:
         return _attend(q, k, v, scale, causal=True)
     parts = torch.split(q, MASKED_ROWS)
@@ -57,6 +84,11 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float, start: int = 0, causa
     masked = not causal and q.shape[0] > 1
     mask = torch.ones(q.shape[0], k.shape[2], dtype=torch.bool).tril(start) if masked else None
     k, v = (k, v) if masked or causal else (k[:, :, : start + 1], v[:, :, : start + 1])
+    return _masked(q, k, v, scale, mask, causal)
+
+
+def _masked(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None, causal: bool = False) -> Tensor:
+    """q [n, Hq, D] and mask [n, T] -> [n, Hq, D]."""
     out = functional.scaled_dot_product_attention(
         q.transpose(0, 1)[None], k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=True
     )

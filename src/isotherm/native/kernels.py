@@ -17,11 +17,11 @@ from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState,
 from isotherm.native import activation, attention, convolution, gated_delta, linear, mixture, norm
 
 
-def native_kernels(config: NativeConfig, threads: int) -> "NativeKernels":
+def native_kernels(config: NativeConfig, threads: int, drafts: int = 0) -> "NativeKernels":
     """The kernel set on so many of torch's threads, 0 for one a core. The number is torch's own, of the whole process."""
     count = threads or len(os.sched_getaffinity(0))
     torch.set_num_threads(count)
-    return NativeKernels(count, config.replay)
+    return NativeKernels(count, config.replay, drafts)
 
 
 def _source_hash() -> str:
@@ -34,14 +34,15 @@ def _source_hash() -> str:
 class NativeKernels:
     """Every operation of `Kernels`, in bfloat16. Bits follow the number of rows, the segments and the threads.
 
-    replay: the kernel of the delta rule's rows between a snapshot and the match.
+    replay: the kernel of the delta rule's rows between a snapshot and the match. drafts: the most that a segment may have.
     """
 
-    def __init__(self, threads: int, replay: ReplayKernel = "chunked"):
+    def __init__(self, threads: int, replay: ReplayKernel = "chunked", drafts: int = 0):
         self.dtype = linear.DTYPE
         self.threads = threads
         self.device = torch.device("cpu")
         self.replay: ReplayKernel = replay
+        self.drafts = drafts
 
     def fingerprint(self) -> dict[str, str]:
         """What fixes the bits of one pass; how a sequence is cut into passes is not in it."""
@@ -115,10 +116,10 @@ class NativeKernels:
     # operations over a sequence
 
     def conv_state(self, shape: ConvShape, slots: int, lanes: int) -> ConvState:
-        return convolution.conv_state(shape, slots, lanes)
+        return convolution.conv_state(shape, slots, lanes, self.drafts)
 
     def delta_state(self, shape: DeltaShape, slots: int, lanes: int) -> DeltaState:
-        return gated_delta.delta_state(shape, slots, lanes)
+        return gated_delta.delta_state(shape, slots, lanes, self.drafts)
 
     def kv_store(self, shape: KVShape, blocks: int) -> KVStore:
         return attention.kv_store(shape, blocks)
@@ -142,7 +143,7 @@ class NativeKernels:
         attention.write_kv(batch, k, v, store)
 
     def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
-        assert not skip, "there is no drafter in native numerics"
+        assert not skip, "a drafter's attention is DrafterKernels'"
         return attention.attention(batch, q, store, scale)
 
     # the choice of a token: not what this mode is about, so torch's form of exact mode's

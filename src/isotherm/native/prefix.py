@@ -1,22 +1,37 @@
 """A prefix cache that restores where a historical layout says."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Protocol
 
-from isotherm.cache import DeclineReason, Hit, Namespace, Place, PrefixCache, Published
+from isotherm.cache import DeclineReason, Hit, Namespace, Observer, Place, PrefixCache
+from isotherm.cache.observer import Kind
 from isotherm.cache.tree import Node
 from isotherm.core.constants import BLOCK, NULL_BLOCK
-from isotherm.core.plan import Replay, StateWrite
+from isotherm.core.plan import Replay
 from isotherm.native.layout import NativeLayout
+
+
+class Anchor(Observer, Protocol):
+    """Who knows of which snapshots the drafter's rows are kept."""
+
+    def has(self, slot: int) -> bool:
+        """Whether those of the state in `slot` are."""
+        ...
 
 
 class NativePrefixCache(PrefixCache):
     """Evicts as its base does. What a lookup makes of what it finds is the layout's. And whoever publishes what the tree has
     already goes on with their own copy, since the tree's may have other bits: only a hit may change an answer here.
+
+    anchor: where it says that a snapshot's rows are not kept, the snapshot is not restored, and gives way to one with rows.
     """
 
-    def __init__(self, layout: NativeLayout, blocks: int, slots: int, *, enabled: bool = True):
-        super().__init__(blocks, slots, enabled=enabled)
+    def __init__(
+        self, layout: NativeLayout, blocks: int, slots: int, *, enabled: bool = True, anchor: Anchor | None = None
+    ):
+        super().__init__(blocks, slots, enabled=enabled, observer=anchor)
         self._layout = layout
+        self._anchor = anchor
 
     def lookup(self, namespace: Namespace, tokens: tuple[int, ...], limit: int) -> Hit:
         """tokens: all known ones but the last. The hit's replay is from the snapshot to the match, also when it is empty."""
@@ -29,7 +44,7 @@ class NativePrefixCache(PrefixCache):
         matched = len(path) * BLOCK + more
         node = self._snapshot(path, matched, len(tokens) + 1)
         if node is None:
-            return Hit.declined(namespace, self._why_not(matched), matched)
+            return Hit.declined(namespace, self._why_not(path, matched, len(tokens) + 1), matched)
         reuses = self._layout.native.kv == "reuse"
         return Hit(
             place=Place(namespace, node.end, node),
@@ -40,43 +55,32 @@ class NativePrefixCache(PrefixCache):
             partial=partial,
         )
 
-    def publish(
-        self, place: Place, tokens: tuple[int, ...], blocks: tuple[int, ...], snapshots: Iterable[StateWrite] = ()
-    ) -> Published:
-        """See PrefixCache.publish. The tree's copies are held as well, as long as at least half of all blocks can be had."""
-        slots = {write.position: write.slot for write in snapshots}
-        if not self.enabled or not (blocks or slots):
-            return Published(place, blocks, tuple(slots.values()))
-        node, kept, shadowed = place.node or self._content.tree.root(place.namespace), list(blocks), []
-        for i, block in enumerate(blocks):
-            self._publish_own_snapshot(node, slots)
-            key = tokens[i * BLOCK : (i + 1) * BLOCK]
-            found = self._content.tree.child(node, key)
-            if found is not None and found.block != block and self.blocks.available * 2 >= self.blocks.capacity:
-                self.blocks.retain(found.block)
-                shadowed.append(found.block)
-                node = found
-            else:
-                node = self._publish_block(node, key, block)
-                kept[i] = node.block
-        self._publish_own_snapshot(node, slots)
-        end = Place(place.namespace, node.end, node)
-        return Published(end, tuple(kept), tuple(slots.values()), tuple(shadowed))
+    def _keeps_own(self, kind: Kind) -> bool:
+        """The tree's copies of blocks are held as well, as long as at least half of all blocks can be had."""
+        return kind == "slot" or self.blocks.available * 2 >= self.blocks.capacity
 
-    def _publish_own_snapshot(self, node: Node, slots: dict[int, int]) -> None:
-        if node.has_snapshot and node.end in slots:
-            self._content.order.touch(node)
-        else:
-            self._publish_snapshot(node, slots)
+    def _publish_snapshot(self, node: Node, slots: dict[int, int]) -> None:
+        slot = slots.get(node.end)
+        if slot is not None and node.has_snapshot and self._anchored(slot) and not self._anchored(node.slot):
+            self._content.replace_snapshot(node, slot)
+        super()._publish_snapshot(node, slots)
 
     def _snapshot(self, path: list[Node], matched: int, tokens: int) -> Node | None:
         """The deepest node from which the layout may go on."""
-        may = self._layout.may_restore
-        return next((n for n in reversed(path) if n.has_snapshot and may(n.end, matched, tokens)), None)
+        return next((node for node in self._restorable(path, matched, tokens) if self._anchored(node.slot)), None)
 
-    def _why_not(self, matched: int) -> DeclineReason:
+    def _restorable(self, path: list[Node], matched: int, tokens: int) -> Iterator[Node]:
+        may = self._layout.may_restore
+        return (node for node in reversed(path) if node.has_snapshot and may(node.end, matched, tokens))
+
+    def _anchored(self, slot: int) -> bool:
+        return self._anchor is None or self._anchor.has(slot)
+
+    def _why_not(self, path: list[Node], matched: int, tokens: int) -> DeclineReason:
         if not matched:
             return "no_match"
+        if any(self._restorable(path, matched, tokens)):
+            return "no_anchor"
         return "not_restored" if self._layout.native.restore == "never" else "no_snapshot"
 
     def _part_of_a_block(self, path: list[Node], tokens: tuple[int, ...]) -> tuple[int, int]:

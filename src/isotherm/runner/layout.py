@@ -25,6 +25,7 @@ def lay_out(plan: PassPlan) -> tuple[Batch, Tensor]:
         block_offsets=_offsets(len(item.blocks) for item in segments),
         blocks=_ints(chain.from_iterable(item.blocks for item in segments)),
         replays=tuple(item.replay for item in segments) if any(item.replay for item in segments) else None,
+        drafts=tuple(item.drafts for item in segments) if any(item.drafts for item in segments) else None,
     )
     return batch, _ints(chain.from_iterable(item.tokens for item in segments))
 

@@ -14,6 +14,9 @@ from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 from isotherm.runner.watch import PassWatch
 
+Results = tuple[tuple[RowResult, ...], ...]
+"""What a pass reports, a tuple a segment."""
+
 LOGIT_ROWS = 64
 """Logits are made and used this many rows at a time, so that scoring a long prompt does not hold them all."""
 
@@ -49,8 +52,14 @@ class Runner:
         normed, before = (None, None) if drafter is None or kept is None else drafter.rows(batch, hidden, kept)
         found = _by_segment(plan, self._results(hidden, normed, rows, places, positions, watch))
         if drafter is None or kept is None or normed is None:
-            return PassResult(found)
+            return PassResult(found, self._drafts(plan, found, batch, tokens, hidden))
         return PassResult(found, drafter.propose(plan, found, normed, before, kept.kv, self.sampler))
+
+    def _drafts(
+        self, plan: PassPlan, found: Results, batch: Batch, tokens: Tensor, hidden: Tensor
+    ) -> tuple[tuple[int, ...], ...]:
+        """Guesses by a drafter that keeps nothing in the model's state; there is none in exact numerics."""
+        return ()
 
     def _forward(self, batch: Batch, tokens: Tensor, watch: PassWatch | None) -> Tensor:
         few = self._few_rows
@@ -90,7 +99,7 @@ class Runner:
                 tensor[ids] = float("nan")
 
 
-def _by_segment(plan: PassPlan, results: list[RowResult]) -> tuple[tuple[RowResult, ...], ...]:
+def _by_segment(plan: PassPlan, results: list[RowResult]) -> Results:
     rows, start = [], 0
     for segment in plan.segments:
         rows.append(tuple(results[start : start + len(segment.rows)]))
