@@ -140,6 +140,10 @@ class Kernels(StreamKernels, Protocol):
         """
         ...
 
+    def join(self, a: Tensor, b: Tensor) -> Tensor:
+        """a [M, A], b [M, B] -> side by side [M, A+B]."""
+        ...
+
     def shift(self, batch: Batch, x: Tensor, state: ConvState) -> Tensor:
         """x [M, channels] -> each row's predecessor in its sequence, zeros for position 0. state: of width 2, kept as a
         convolution's is."""

@@ -10,6 +10,7 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution import c as convolution
 from isotherm.kernels.experts import c as experts_c
 from isotherm.kernels.gated_delta import c as delta
+from isotherm.kernels.join.c import join
 from isotherm.kernels.indexed import c as indexed
 from isotherm.kernels.indexed import store as index
 from isotherm.kernels.linear import c as linear
@@ -20,7 +21,7 @@ from isotherm.kernels.rope import c as rope
 from isotherm.kernels.routing import c as routing_c
 from isotherm.kernels.routing.group import group
 from isotherm.kernels.sampling import c as sampling
-from isotherm.kernels.shift.torch_form import shift
+from isotherm.kernels.shift.c import shift
 from isotherm.kernels.state import (
     ConvShape,
     ConvState,
@@ -129,8 +130,11 @@ class CKernels:
     def causal_conv(self, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
         return convolution.causal_conv(self.native, batch, x, weight, state)
 
+    def join(self, a: Tensor, b: Tensor) -> Tensor:
+        return join(self.native, a, b)
+
     def shift(self, batch: Batch, x: Tensor, state: ConvState) -> Tensor:
-        return shift(batch, x, state)
+        return shift(self.native, batch, x, state)
 
     def gated_delta(
         self, batch: Batch, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState

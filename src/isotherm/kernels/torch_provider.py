@@ -137,6 +137,9 @@ class TorchKernels:
     def causal_conv(self, batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Tensor:
         return convolution.causal_conv(batch, x, weight, state)
 
+    def join(self, a: Tensor, b: Tensor) -> Tensor:
+        return torch.cat((a, b), dim=1)
+
     def shift(self, batch: Batch, x: Tensor, state: ConvState) -> Tensor:
         return shift(batch, x, state)
 

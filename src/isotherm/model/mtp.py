@@ -11,7 +11,6 @@ Embedding and head are the model's. Further drafts feed y back as the hidden row
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from isotherm.core.errors import CheckpointError
@@ -50,7 +49,7 @@ class Mtp:
         tokens: [M] int32, for each row the token after it. batch: the pass that made `hidden`: same positions, own blocks.
         """
         embedded = kernels.rms_norm(kernels.embed(tokens, self.table), self.embedding_norm, self.eps)
-        joined = torch.cat((embedded, kernels.rms_norm(hidden, self.hidden_norm, self.eps)), dim=1)
+        joined = kernels.join(embedded, kernels.rms_norm(hidden, self.hidden_norm, self.eps))
         x = self.layer.forward(kernels, batch, kernels.linear(joined, self.fc), self.eps, self.rope, state)
         return kernels.rms_norm(x, self.norm, self.eps)
 

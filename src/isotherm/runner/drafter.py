@@ -14,6 +14,7 @@ from isotherm.model.attention_layer import AttentionLayer
 from isotherm.model.decoder import Decoder
 from isotherm.model.mtp import Mtp
 from isotherm.model.state import DrafterState
+from isotherm.runner.few_rows import MOST_ROWS, Recorded, can_record
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 
@@ -42,7 +43,7 @@ class Ahead:
 
 
 class Drafter:
-    """Owns nothing: its keys and values are in the model's blocks, its hidden rows in the model's lanes and slots.
+    """Its keys and values are in the model's blocks, its hidden rows in the model's lanes and slots.
 
     Entry j of its attention is built from the model's row at j-1 and token j, so it is a function of tokens 0..j like everything
     else that a block holds; entry 0 has no row before it and is left out. A pass writes the entries of all its rows that stand,
@@ -54,11 +55,21 @@ class Drafter:
         assert isinstance(mixer, AttentionLayer)
         self._mtp = replace(mtp, layer=replace(mtp.layer, mixer=replace(mixer, skip=1)))
         self._decoder = decoder
+        self._recorded: _Recorded | None = None
+
+    def record(self, state: DrafterState) -> None:
+        """From now on, passes of few rows over `state` are recorded and played where they can be; their results are good until
+        the next."""
+        if can_record(self._decoder.kernels, [*self._decoder.layers, self._mtp.layer]):
+            self._recorded = _Recorded(self._mtp, self._decoder, state)
 
     def rows(self, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
         """hidden [M, hidden] of a pass, before the final norm -> the rows after it, and of each the one before it."""
-        normed = self._decoder.normed(hidden)
-        return normed, self._decoder.kernels.shift(batch, normed, state.hidden)
+        recorded = self._recorded
+        if recorded is not None and recorded.state is state and batch.rows <= MOST_ROWS:
+            normed, before = recorded.rows(batch, hidden)
+            return normed, before
+        return _rows(self._decoder, batch, hidden, state)
 
     def follow(self, batch: Batch, tokens: Tensor, hidden: Tensor, state: DrafterState) -> None:
         """Write the entries of all rows of a pass, of which no token is a guess."""
@@ -137,7 +148,27 @@ class Drafter:
         return self._forward(batch, rows, tokens, store)
 
     def _forward(self, batch: Batch, rows: Tensor, tokens: Tensor, store: KVStore) -> Tensor:
+        recorded = self._recorded
+        if recorded is not None and recorded.state.kv is store and batch.rows <= MOST_ROWS:
+            (found,) = recorded.entries(batch, rows, tokens)
+            return found
         return self._mtp.forward(self._decoder.kernels, batch, rows, tokens, store)
+
+
+class _Recorded:
+    """What a drafter does with rows of one state, as played calls."""
+
+    def __init__(self, mtp: Mtp, decoder: Decoder, state: DrafterState):
+        self.state = state
+        self.rows = Recorded(
+            decoder.kernels, lambda kernels, *given: _rows(replace(decoder, kernels=kernels), *given, state)
+        )
+        self.entries = Recorded(decoder.kernels, lambda kernels, *given: (mtp.forward(kernels, *given, state.kv),))
+
+
+def _rows(decoder: Decoder, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
+    normed = decoder.normed(hidden)
+    return normed, decoder.kernels.shift(batch, normed, state.hidden)
 
 
 def without_rejected(segment: Segment, rows: Sequence[RowResult]) -> Segment:

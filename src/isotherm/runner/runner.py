@@ -31,6 +31,8 @@ class Runner:
             decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, capacity.lanes, drafter is not None
         )
         self.sampler = Sampler(decoder.kernels)
+        if drafter is not None and self.state.drafter is not None:
+            drafter.record(self.state.drafter)
         self._few_rows = FewRows(decoder, self.state) if FewRows.can_record(decoder) else None
 
     @torch.inference_mode()
