@@ -14,6 +14,7 @@ from isotherm.bench.client import BenchClient, BenchError
 from isotherm.bench.measure import measure
 from isotherm.bench.report import BenchReport, Note
 from isotherm.bench.soak import SoakReport, soak
+from isotherm.bench.vanish import VanishReport, vanish
 from isotherm.bench.workload import UNKNOWN_VOCABULARY, Prompts, Workload
 from isotherm.gate.process import StartError, free_port, running_server
 
@@ -52,6 +53,13 @@ def run_soak(config: BenchConfig, requests: int, note: Note | None = None) -> So
         return asyncio.run(_soak(config, url, requests, tell))
 
 
+def run_vanish(config: BenchConfig, clients: int, note: Note | None = None) -> VanishReport:
+    """Send clients that vanish. Raises BenchError when the server cannot be started or used."""
+    tell = note or (lambda what: None)
+    with _server(config, tell) as url:
+        return asyncio.run(_vanish(config, url, clients, tell))
+
+
 @contextmanager
 def _server(config: BenchConfig, note: Note) -> Iterator[str]:
     """The URL of the server to measure: the one named, or one of ours, which ends with the block."""
@@ -82,6 +90,11 @@ async def _soak(config: BenchConfig, base_url: str, requests: int, note: Note) -
     async with BenchClient(base_url, config.request_timeout_s, config.served_model, config.api_key) as client:
         prompts = _prompts(config, await client.version())
         return await soak(client.http, prompts, requests, config.workload.batch, note)
+
+
+async def _vanish(config: BenchConfig, base_url: str, clients: int, note: Note) -> VanishReport:
+    async with BenchClient(base_url, config.request_timeout_s, config.served_model, config.api_key) as client:
+        return await vanish(client.http, _prompts(config, await client.version()), clients, note)
 
 
 def _prompts(config: BenchConfig, version: dict[str, Any]) -> Prompts:
