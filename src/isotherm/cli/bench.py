@@ -27,6 +27,10 @@ def bench(
         int,
         typer.Option(metavar="N", min=0, help="Instead: send N requests of many kinds and watch the server's memory."),
     ] = 0,
+    vanish: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="Instead: N clients that vanish in the middle; is the server unharmed?"),
+    ] = 0,
     kernels: options.KernelsName = "auto",
     dtype: options.DTypeName = "auto",
     threads: options.Threads = 0,
@@ -34,13 +38,15 @@ def bench(
 ) -> None:
     """Measure MODEL over HTTP: medians of several runs, random prompts that nothing shares. Compare only within one sitting.
 
-    A soak's exit code is 1 when a request failed or memory grew by more than 2 % after the first quarter.
+    A soak's exit code is 1 when a request failed or memory grew by more than 2 % after the first quarter; that of --vanish
+    when anything is left of the clients, the same request is answered otherwise, or memory grew.
     """
     from rich.console import Console
 
     from isotherm.bench.report import BenchReport, tables
-    from isotherm.bench.run import BenchConfig, run_bench, run_soak
+    from isotherm.bench.run import BenchConfig, run_bench, run_soak, run_vanish
     from isotherm.bench.soak import SoakReport
+    from isotherm.bench.vanish import VanishReport
     from isotherm.bench.workload import Workload
 
     sizes, at_once = _numbers("lengths", lengths), _numbers("concurrency", concurrency)
@@ -53,10 +59,13 @@ def bench(
         workload=Workload(lengths=sizes, concurrency=at_once, repeats=repeats, seed=seed),
         serve_args=("--kernels", kernels, "--dtype", dtype, "--threads", str(threads)),
     )
-    report: BenchReport | SoakReport
+    report: BenchReport | SoakReport | VanishReport
+    small = replace(config, serve_args=(*config.serve_args, *SOAK_ARGS))
     with console.status("") as status:
         if soak:
-            report = run_soak(replace(config, serve_args=(*config.serve_args, *SOAK_ARGS)), soak, status.update)
+            report = run_soak(small, soak, status.update)
+        elif vanish:
+            report = run_vanish(small, vanish, status.update)
         else:
             report = run_bench(config, status.update)
     if json_file:
@@ -64,6 +73,9 @@ def bench(
     if isinstance(report, SoakReport):
         console.print(report.line())
         raise typer.Exit(0 if report.flat else 1)
+    if isinstance(report, VanishReport):
+        console.print(report.line())
+        raise typer.Exit(0 if report.unharmed else 1)
     for table in tables(report):
         console.print(table)
         console.print()
