@@ -146,6 +146,26 @@ def test_a_request_that_the_engine_had_whenever_it_died_is_given_up(checkpoints)
     with_engine(checkpoints["qwen3_5"], body)
 
 
+def test_a_request_that_is_answered_otherwise_by_the_next_process_is_an_error_and_is_cancelled_there(
+    checkpoints,
+) -> None:
+    async def body(engine: EngineProcess) -> None:
+        stream = engine.generate(Request("r", (1, 2), SamplingParams(max_tokens=900, ignore_eos=True, seed=1)))
+        await anext(stream)
+        engine._streams["r"]._delivered[0] += 1
+        os.kill(engine.pid, signal.SIGKILL)
+        with pytest.raises(EngineDeadError, match="answered otherwise"):
+            async for _ in stream:
+                pass
+        for _ in range(200):
+            if (stats := await engine.stats()).running == 0:
+                break
+            await asyncio.sleep(0.02)
+        assert (stats.running, stats.waiting) == (0, 0) and stats.generation_tokens < 900
+
+    with_engine(checkpoints["qwen3_5"], body)
+
+
 def test_an_engine_that_cannot_be_started_again_is_an_error_for_everyone(checkpoints, tmp_path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(checkpoints["qwen3_5"], folder)

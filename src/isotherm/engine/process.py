@@ -61,7 +61,7 @@ class EngineProcess:
         self._child.attach(self._told, self._lost)
 
     async def generate(self, request: Request) -> AsyncGenerator[Output]:
-        """Outputs of one request until its last; closing the iterator early cancels it.
+        """Outputs of one request until its last; closing the iterator early cancels it, and so does an error.
 
         Raises RequestError, QueueFullError or EngineDeadError.
         """
@@ -73,11 +73,7 @@ class EngineProcess:
         finished = False
         try:
             while not finished:
-                try:
-                    output = await stream.get()
-                except IsothermError:
-                    finished = True
-                    raise
+                output = await stream.get()
                 finished = output.finish_reason is not None
                 yield output
         finally:
