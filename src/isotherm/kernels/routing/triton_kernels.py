@@ -80,17 +80,17 @@ def place_pairs(
         tl.store(rows + place, i // K, mask=i < pairs)
     else:
         t, expert = (tl.program_id(0) - chunks) * BT + tl.arange(0, BT), tl.arange(0, BE)
-        first = tl.load(offsets + expert, mask=expert < e, other=0)
-        count = tl.load(offsets + expert + 1, mask=expert < e, other=0) - first
+        start_of = tl.load(offsets + expert, mask=expert < e, other=0)
+        count = tl.load(offsets + expert + 1, mask=expert < e, other=0) - start_of
         needed = (count + BM - 1) // BM
         ends = tl.cumsum(needed)
-        own = tl.sum((ends[None, :] <= t[:, None]).to(tl.int32), 1)  # the expert whose tiles t is among
-        hit = own[:, None] == expert[None, :]
+        which = tl.sum((ends[None, :] <= t[:, None]).to(tl.int32), 1)  # the expert whose tiles t is among
+        hit = which[:, None] == expert[None, :]
         begun = tl.sum(tl.where(hit, (ends - needed)[None, :], 0), 1)
-        low = tl.sum(tl.where(hit, first[None, :], 0), 1)
+        low = tl.sum(tl.where(hit, start_of[None, :], 0), 1)
         high = low + tl.sum(tl.where(hit, count[None, :], 0), 1)
         at = low + (t - begun) * BM
-        tl.store(table + t * 4, tl.where(own < e, own, -1), mask=t < tiles)
+        tl.store(table + t * 4, tl.where(which < e, which, -1), mask=t < tiles)
         tl.store(table + t * 4 + 1, at, mask=t < tiles)
         tl.store(table + t * 4 + 2, tl.minimum(at + BM, high), mask=t < tiles)
 
