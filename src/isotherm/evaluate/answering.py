@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from isotherm.core.sampling import SamplingParams
 from isotherm.engine.llm import LLM
+from isotherm.engine.outputs import CompletionOutput
 from isotherm.evaluate.case import EvalCase
 from isotherm.gate.answer import Answer, ToolCall
 from isotherm.text.chat import ChatPrompt
@@ -19,32 +20,26 @@ def answer_cases(
     params = SamplingParams(temperature=0.0, max_tokens=max_tokens)
     outputs = llm.generate([prompt.tokens for prompt in prompts], params)
     return [
-        _answer(
-            case,
-            prompt,
-            output.outputs[0].text,
-            output.outputs[0].token_ids,
-            output.outputs[0].finish_reason,
-            tool_format,
-        )
+        read_answer(case, prompt, output.outputs[0], tool_format)
         for case, prompt, output in zip(cases, prompts, outputs, strict=True)
     ]
 
 
-def _answer(
-    case: EvalCase, prompt: ChatPrompt, text: str, token_ids: tuple[int, ...], finish: str, tool_format: ToolFormatName
+def read_answer(
+    case: EvalCase, prompt: ChatPrompt, output: CompletionOutput, tool_format: ToolFormatName = "qwen3_coder"
 ) -> Answer:
+    """One generated answer, its reasoning and calls told apart."""
     parser = OutputParser(tool_format if case.tools else None, True, prompt.in_reasoning, list(case.tools))
-    deltas = (parser.push(text), parser.finish())
+    deltas = (parser.push(output.text), parser.finish())
     calls = _calls(deltas)
     return Answer(
         text="".join(delta.content for delta in deltas),
         reasoning="".join(delta.reasoning for delta in deltas),
         tool_calls=calls,
-        finish_reason="tool_calls" if calls and finish == "stop" else finish,
+        finish_reason="tool_calls" if calls and output.finish_reason == "stop" else output.finish_reason,
         prompt_ids=prompt.tokens,
-        token_ids=token_ids,
-        completion_tokens=len(token_ids),
+        token_ids=output.token_ids,
+        completion_tokens=len(output.token_ids),
     )
 
 
