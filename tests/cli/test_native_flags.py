@@ -19,6 +19,8 @@ SWITCHES = [
     ("--native-replay", "chunked"),
     ("--native-grid", "0"),
     ("--native-fine-grid", "0"),
+    ("--native-drafter-anchor",),
+    ("--native-drafter-anchor-bytes", "1000"),
 ]
 
 
@@ -43,6 +45,11 @@ def test_every_switch_reaches_the_configuration(monkeypatch: pytest.MonkeyPatch)
     assert (config.numerics, config.native) == ("native", expected)
     grid = serve(monkeypatch, "--numerics", "native", "--native-grid", "512", "--native-fine-grid", "128")
     assert grid.native == NativeConfig(grid=512, fine_grid=128)
+    drafts = ("--speculative-config", '{"method": "mtp", "num_speculative_tokens": 2}')
+    flags = ("--native-drafter-anchor", "--native-drafter-anchor-bytes", "5000")
+    anchored = serve(monkeypatch, "--numerics", "native", *drafts, *flags)
+    assert anchored.native == NativeConfig(drafter_anchor=True, drafter_anchor_bytes=5000)
+    assert anchored.has_drafter and anchored.most_drafts == 2
 
 
 @pytest.mark.parametrize("command", ["serve", "generate", "chat"])
