@@ -1,9 +1,12 @@
 """What the exactness tests share: engines on tiny checkpoints, and what is compared between them."""
 
+import os
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import pytest
 
 from isotherm.core.config import CacheConfig, EngineConfig, ModelConfig, SchedulerConfig, SpeculativeConfig
 from isotherm.core.request import Output, Request
@@ -25,6 +28,22 @@ WEATHER_TOOL = {
         "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
     },
 }
+
+
+ON_GPU = os.environ.get("ISOTHERM_TEST_DEVICE") == "cuda"
+"""The tests that name the C kernels run on the GPU's instead: scripts/test-gpu."""
+
+TINY = {"linear_value_head_dim": 32} if ON_GPU else {}
+"""A shape of tiny checkpoints: the GPU kernels need a power of two."""
+
+
+def on_test_device(kernels: str, dtype: str) -> tuple[str, str]:
+    """A build as a test names it, or the GPU's."""
+    if not ON_GPU:
+        return kernels, dtype
+    if kernels == "torch" or dtype == "float32":
+        pytest.skip("another build of the CPU")
+    return "triton", "bfloat16"
 
 
 def vocabulary(size: int = VOCABULARY_SIZE) -> Vocabulary:
@@ -61,8 +80,9 @@ class Setup:
         speculative: SpeculativeConfig | None = None,
     ) -> Engine:
         """A fresh engine; memory is small, and NaN until it is written."""
+        kernels, dtype = on_test_device(self.kernels, self.dtype)
         config = EngineConfig(
-            ModelConfig(str(self.folder), None, self.dtype, max_model_len, self.kernels, threads or self.threads),
+            ModelConfig(str(self.folder), None, dtype, max_model_len, kernels, threads or self.threads),
             CacheConfig(caching, 64 << 20, blocks, slots, snapshot_interval),
             SchedulerConfig(seqs, budget),
             speculative=speculative,

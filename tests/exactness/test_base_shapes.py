@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from harness import ON_GPU, on_test_device
 
 from isotherm.kernels.load import load_kernels
 from isotherm.model.load import load_decoder
@@ -27,6 +28,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.skipif(ON_GPU, reason="tests/gpu has it")
 @pytest.mark.parametrize(("k", "n"), SHAPES)
 def test_a_linear_row_has_the_same_bits_alone_and_among_many(k: int, n: int) -> None:
     generator = torch.Generator().manual_seed(k + n)
@@ -51,7 +53,8 @@ def layers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_layers_of_real_size_are_equal_under_random_segmentations(layers: Path, threads: int) -> None:
     rng = random.Random(threads)
     tokens = [rng.randrange(512) for _ in range(200)]
-    one = logits_of(load_decoder(layers, load_kernels("c", "bfloat16", 1), 256), tokens)
-    decoder = load_decoder(layers, load_kernels("c", "bfloat16", threads), 256)
+    build = on_test_device("c", "bfloat16")
+    one = logits_of(load_decoder(layers, load_kernels(*build, 1), 256), tokens)
+    decoder = load_decoder(layers, load_kernels(*build, threads), 256)
     cuts = sorted({*rng.sample(range(1, 200), 12), *range(50, 80)})
     assert torch.equal(logits_of(decoder, tokens, cuts), one)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from harness import VOCABULARY_SIZE
+from harness import VOCABULARY_SIZE, on_test_device
 
 from isotherm.core.constants import BLOCK
 from isotherm.kernels.load import load_kernels, with_threads
@@ -32,7 +32,7 @@ def decoder(request, checkpoints) -> Decoder:
     kind, (kernels, dtype) = request.param
     if kernels == "torch" and kind != "qwen3_5" and dtype == "float32":
         pytest.skip("the torch form is slow; one dtype is enough for the sparse kinds")
-    return load_decoder(checkpoints[kind], load_kernels(kernels, dtype, 2), 1024)
+    return load_decoder(checkpoints[kind], load_kernels(*on_test_device(kernels, dtype), 2), 1024)
 
 
 class Run:
@@ -95,7 +95,7 @@ def test_a_cut_beside_a_block_boundary_changes_nothing(decoder: Decoder, around:
 @pytest.mark.parametrize("threads", [1, 3, 8])
 def test_the_number_of_threads_changes_nothing(decoder: Decoder, threads: int) -> None:
     if type(decoder.kernels).__name__ != "CKernels":
-        pytest.skip("the torch form always runs on one thread")
+        pytest.skip("the torch form always runs on one thread, and a GPU has none of these")
     tokens = random_tokens(4)
     other = replace(decoder, kernels=with_threads(decoder.kernels, threads))
     assert_equal(Run(decoder, tokens, []), Run(other, tokens, [5, 100, 101]))

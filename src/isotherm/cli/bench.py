@@ -34,6 +34,7 @@ def bench(
     kernels: options.KernelsName = "auto",
     dtype: options.DTypeName = "auto",
     threads: options.Threads = 0,
+    device: options.DeviceName = "auto",
     json_file: options.Json = None,
 ) -> None:
     """Measure MODEL over HTTP: medians of several runs, random prompts that nothing shares. Compare only within one sitting.
@@ -57,7 +58,7 @@ def bench(
         served_model=served_model,
         api_key=api_key,
         workload=Workload(lengths=sizes, concurrency=at_once, repeats=repeats, seed=seed),
-        serve_args=("--kernels", kernels, "--dtype", dtype, "--threads", str(threads)),
+        serve_args=("--kernels", kernels, "--dtype", dtype, "--threads", str(threads), "--device", device),
     )
     report: BenchReport | SoakReport | VanishReport
     small = replace(config, serve_args=(*config.serve_args, *SOAK_ARGS))

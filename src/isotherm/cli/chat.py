@@ -45,6 +45,7 @@ def chat(
     dtype: options.DTypeName = "auto",
     kernels: options.KernelsName = "auto",
     threads: options.Threads = 0,
+    device: options.DeviceName = "auto",
     speculative_config: Speculative = "",
     trace: options.Trace = "",
 ) -> None:
@@ -59,6 +60,7 @@ def chat(
             dtype=options.dtype_of(dtype),
             kernels=options.provider_of(kernels),
             threads=threads,
+            device=options.device_of(device),
             numerics=numerics.numerics,
             native=numerics.native,
             speculative_config=speculative_of(speculative_config),

@@ -19,6 +19,7 @@ def doctor(
     dtype: options.DTypeName = "auto",
     kernels: options.KernelsName = "auto",
     threads: options.Threads = 0,
+    device: options.DeviceName = "auto",
     json_file: options.Json = None,
 ) -> None:
     """Print the build's fingerprint, then check exactness and compare MODEL with transformers."""
@@ -31,7 +32,7 @@ def doctor(
 
     settings = (
         options.dtype_of(dtype),
-        options.provider_of(kernels),
+        options.provider_on(kernels, device),
         threads,
     )
     console = Console(highlight=False)

@@ -26,6 +26,7 @@ def evaluate(
     kernels: options.KernelsName = "auto",
     dtype: options.DTypeName = "auto",
     threads: options.Threads = 0,
+    device: options.DeviceName = "auto",
     tool_call_parser: Annotated[str, typer.Option(help="qwen3_coder or hermes.")] = "qwen3_coder",
     modes: Annotated[
         bool,
@@ -55,7 +56,7 @@ def evaluate(
         cases=Path(cases) if cases else SHIPPED,
         limit=limit,
         max_tokens=max_tokens,
-        kernels=options.provider_of(kernels),
+        kernels=options.provider_on(kernels, device),
         dtype=options.dtype_of(dtype),
         threads=threads,
         tool_call_parser=tool_call_parser,

@@ -36,6 +36,7 @@ def fuzz(
         str, typer.Option(metavar="DIR", help="Where failing scripts are written, made as small as they get.")
     ] = "fuzz-failures",
     kernels: options.KernelsName = "auto",
+    device: options.DeviceName = "auto",
     dtype: options.DTypeName = "auto",
     json_file: options.Json = None,
 ) -> None:
@@ -51,7 +52,8 @@ def fuzz(
     tally = _tally(seed, resume, json_file)
     keep = _keeper(json_file)
     console = Console(highlight=False)
-    opened = open_models(model, options.provider_of(kernels), options.dtype_of(dtype), kinds_named(kinds))
+    provider = options.provider_on(kernels, device)
+    opened = open_models(model, provider, options.dtype_of(dtype), kinds_named(kinds, provider))
     try:
         with console.status("playing scripts"):
             run_fuzz(opened, tally, minutes, keep)

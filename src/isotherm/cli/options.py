@@ -11,14 +11,18 @@ import typer
 
 from isotherm.cli.native_options import EXACT, Chosen
 from isotherm.cli.speculative import speculative_of
-from isotherm.core.config import CacheConfig, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig
+from isotherm.core.config import CacheConfig, Device, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig
 from isotherm.core.errors import ConfigError
 
 Model = Annotated[str, typer.Argument(help="A Hugging Face folder or hub id; the embedded model when left out.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of a hub id.")]
 DTypeName = Annotated[str, typer.Option("--dtype", help="auto, bfloat16 or float32.")]
 KernelsName = Annotated[
-    str, typer.Option("--kernels", help="auto, c or torch (no compiler: exact, slower, other bits).")
+    str, typer.Option("--kernels", help="auto, c, torch (no compiler: exact, slower, other bits) or triton (a GPU).")
+]
+DeviceName = Annotated[str, typer.Option("--device", help="auto, cpu or cuda; auto is cuda where there is one.")]
+GpuMemory = Annotated[
+    float, typer.Option("--gpu-memory-utilization", help="How much of a GPU's memory may be used, weights included.")
 ]
 Threads = Annotated[int, typer.Option(min=0, help="Kernel threads; 0 for one a core.")]
 MaxModelLen = Annotated[str, typer.Option(help="Longest sequence in tokens (8192, 32k); 0 for the checkpoint's own.")]
@@ -65,9 +69,21 @@ def dtype_of(value: str) -> DType:
     return cast(DType, _one_of("dtype", value, get_args(DType)))
 
 
+def device_of(value: str) -> Device:
+    """`value` as the name of a device. Raises ConfigError listing those there are."""
+    return cast(Device, _one_of("device", value, get_args(Device)))
+
+
 def provider_of(value: str) -> Provider:
     """`value` as the name of a kernel provider. Raises ConfigError listing those there are."""
     return cast(Provider, _one_of("kernels", value, get_args(Provider)))
+
+
+def provider_on(kernels: str, device: str) -> Provider:
+    """The kernel provider of a command that computes in this process. Raises ConfigError."""
+    from isotherm.kernels.load import on_device
+
+    return on_device(provider_of(kernels), device_of(device))
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
@@ -91,6 +107,8 @@ def engine_config(
     trace: str = "",
     numerics: Chosen = EXACT,
     speculative_config: str = "",
+    device: str = "auto",
+    gpu_memory_utilization: float = 0.9,
 ) -> EngineConfig:
     """The engine's configuration from what was typed. Raises ConfigError naming the option."""
     return EngineConfig(
@@ -100,11 +118,13 @@ def engine_config(
             max_model_len=count("max_model_len", max_model_len),
             kernels=provider_of(kernels),
             threads=threads,
+            device=device_of(device),
         ),
         CacheConfig(
             enable_prefix_caching=enable_prefix_caching,
             memory_bytes=count("kv_cache_memory_bytes", kv_cache_memory_bytes),
             snapshot_interval=snapshot_interval,
+            gpu_memory_utilization=gpu_memory_utilization,
         ),
         SchedulerConfig(max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens),
         trace,

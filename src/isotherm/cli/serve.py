@@ -41,6 +41,8 @@ def serve(
     snapshot_interval: options.SnapshotInterval = 2048,
     kernels: options.KernelsName = "auto",
     threads: options.Threads = 0,
+    device: options.DeviceName = "auto",
+    gpu_memory_utilization: options.GpuMemory = 0.9,
     chat_template: Annotated[Path | None, typer.Option(help="A Jinja file instead of the checkpoint's.")] = None,
     enable_auto_tool_choice: Annotated[
         bool, typer.Option("--enable-auto-tool-choice", help="Let the model call tools.")
@@ -77,6 +79,8 @@ def serve(
         numerics=numerics,
         speculative_config=speculative_config,
         trace=trace,
+        device=device,
+        gpu_memory_utilization=gpu_memory_utilization,
     )
     embedded = not model
     server = ServerConfig(

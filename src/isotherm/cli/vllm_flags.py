@@ -18,7 +18,6 @@ NO_EFFECT = {
 
 VALUE_HAS_NO_EFFECT = {
     "--uvicorn-log-level": "the log has one level",
-    "--gpu-memory-utilization": "there is no GPU backend yet; --kv-cache-memory-bytes bounds the cache",
     "--swap-space": "nothing is swapped",
     "--generation-config": "the checkpoint's generation_config.json is used",
     "--load-format": "safetensors is the one format",
@@ -52,7 +51,6 @@ REFUSED = {
     "--root-path": "put a proxy in front",
     "--async-scheduling": "passes run one after the other",
     "--cpu-offload-gb": "weights stay in memory",
-    "--device": "the CPU is the one device yet",
 }
 
 ALREADY_SO = {
@@ -64,7 +62,6 @@ ALREADY_SO = {
     "-dp": ("1",),
     "--kv-cache-dtype": ("auto",),
     "--mamba-ssm-cache-dtype": ("auto", "float32"),
-    "--device": ("auto", "cpu"),
     "--cpu-offload-gb": ("0",),
 }
 """Values of refused flags that ask for what is so anyway."""

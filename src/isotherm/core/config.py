@@ -8,7 +8,8 @@ from isotherm.core.errors import ConfigError
 from isotherm.core.numerics import NativeConfig, Numerics
 
 DType = Literal["auto", "bfloat16", "float32"]
-Provider = Literal["auto", "c", "torch"]
+Provider = Literal["auto", "c", "torch", "triton"]
+Device = Literal["auto", "cpu", "cuda"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class ModelConfig:
     """Which checkpoint, and how its arithmetic is done.
 
     path: a folder, a hub id, or "" for the embedded model. max_model_len: tokens, 0 for the checkpoint's own maximum.
-    kernels: "c" (needs a compiler), "torch" (exact, slower, other bits), or "auto". threads: 0 for one a core.
+    kernels: "c" (needs a compiler), "torch" (exact, slower, other bits), "triton" (on a GPU), or "auto", the best of `device`.
+    threads: 0 for one a core. device: "auto" is "cuda" where there is one and `kernels` leaves it open.
     """
 
     path: str = ""
@@ -25,6 +27,7 @@ class ModelConfig:
     max_model_len: int = 0
     kernels: Provider = "auto"
     threads: int = 0
+    device: Device = "cpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class CacheConfig:
 
     blocks, slots: how many of each, 0 to derive them from memory_bytes (tests set them to make pools tiny).
     snapshot_interval: a long prompt keeps a snapshot every so many tokens (a multiple of 64; 0 for none).
+    gpu_memory_utilization: of a GPU's memory, weights and what a pass needs included, how much may be used in all.
     """
 
     enable_prefix_caching: bool = True
@@ -40,8 +44,11 @@ class CacheConfig:
     blocks: int = 0
     slots: int = 0
     snapshot_interval: int = 2048
+    gpu_memory_utilization: float = 0.9
 
     def __post_init__(self) -> None:
+        if not 0 < self.gpu_memory_utilization <= 1:
+            raise ConfigError("gpu_memory_utilization", f"must be above 0, at most 1, got {self.gpu_memory_utilization}")
         for name in ("memory_bytes", "blocks", "slots", "snapshot_interval"):
             if getattr(self, name) < 0:
                 raise ConfigError(name, f"must not be negative, got {getattr(self, name)}")

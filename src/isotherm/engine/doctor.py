@@ -43,7 +43,7 @@ def check_exactness(decoder: Decoder, length: int = 200, seed: int = 0) -> Itera
     ):
         different = int((logits_of(decoder, tokens, cuts) != whole).any(dim=1).sum())
         yield Check(name, different == 0, f"{different} of {length} rows of logits differ")
-    for threads in (1, 2, 3):
+    for threads in (1, 2, 3) if decoder.kernels.fingerprint()["kernels"] != "triton" else ():
         other = replace(decoder, kernels=with_threads(decoder.kernels, threads))
         different = int((logits_of(other, tokens) != whole).any(dim=1).sum())
         name = f"{threads} threads = {decoder.kernels.threads} threads"
@@ -63,7 +63,7 @@ def compare_with_transformers(decoder: Decoder, folder: Path, seed: int = 0) -> 
         tokens = [rng.randrange(decoder.spec.vocab_size) for _ in range(length)]
         with torch.inference_mode():
             expected = theirs(torch.tensor([tokens])).logits[0].float()
-        ours = logits_of(decoder, tokens)
+        ours = logits_of(decoder, tokens).cpu()
         rows.append((ours - expected).norm(dim=1) / expected.norm(dim=1))
         if provider.dtype == torch.float32:
             worst = float(rows[-1].max())

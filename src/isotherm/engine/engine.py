@@ -4,11 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from isotherm.core.config import EngineConfig
+from isotherm.core.config import CacheConfig, EngineConfig
 from isotherm.core.errors import RequestError
 from isotherm.core.request import Output, Request
 from isotherm.core.stats import EngineInfo, EngineStats
 from isotherm.core.vocabulary import Vocabulary
+from isotherm.engine.device import with_budget
 from isotherm.engine.fingerprint import build_fingerprint, weights_hash
 from isotherm.engine.memory import available_memory, resident_memory
 from isotherm.engine.native_runner import NativeRunner
@@ -16,7 +17,7 @@ from isotherm.engine.numerics import drafter_shares_blocks, kernels_for, parts_f
 from isotherm.engine.tracing import Tracer
 from isotherm.model.hf_config import read_spec
 from isotherm.model.load import context_length, load_decoder
-from isotherm.runner.capacity import Floor, plan_capacity
+from isotherm.runner.capacity import Capacity, Floor, plan_capacity
 from isotherm.scheduler.limits import minimum_blocks, minimum_slots
 from isotherm.scheduler.scheduler import Scheduler
 
@@ -28,16 +29,23 @@ class Engine:
     """
 
     def __init__(self, config: EngineConfig, folder: Path, vocabulary: Vocabulary):
-        kernels = kernels_for(config)
         spec = read_spec(folder)
+        kernels = kernels_for(config, spec)
         max_model_len = context_length(spec, config.model.max_model_len)
         limits = config.scheduler
         floor = Floor(minimum_blocks(max_model_len), minimum_slots(limits.max_num_seqs))
         shared = drafter_shares_blocks(config)
-        capacity = plan_capacity(spec, kernels, config.cache, limits.max_num_seqs, floor, available_memory(), shared)
+
+        def sized(cache: CacheConfig) -> Capacity:
+            return plan_capacity(spec, kernels, cache, limits.max_num_seqs, floor, available_memory(), shared)
+
+        capacity = sized(config.cache) if kernels.device.type == "cpu" else None
         with ThreadPoolExecutor(1) as pool:
             hashing = pool.submit(weights_hash, folder)
-            parts = parts_for(config, folder, load_decoder(folder, kernels, max_model_len), capacity)
+            decoder = load_decoder(folder, kernels, max_model_len)
+            if capacity is None:  # a GPU's memory is what the weights leave
+                capacity = sized(with_budget(config.cache, decoder, limits.max_num_batched_tokens, config.has_drafter))
+            parts = parts_for(config, folder, decoder, capacity)
             weights = hashing.result()
         self.runner, self.cache, layout = parts.runner, parts.cache, parts.layout
         self.scheduler = Scheduler(limits, self.cache, layout, vocabulary, max_model_len, config.speculative)

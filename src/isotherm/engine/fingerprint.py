@@ -41,8 +41,9 @@ def build_fingerprint(kernels: Kernels, weights: str) -> dict[str, str]:
     """Two engines with equal fingerprints give equal bits; `id` is a digest of the rest."""
     parts = (
         {"isotherm": VERSION, "numerics": "exact", "torch": torch.__version__}
+        | {"vendor": processor_vendor()}
         | kernels.fingerprint()
-        | {"vendor": processor_vendor(), "weights": weights}
+        | {"weights": weights}
     )
     text = "\n".join(f"{name}={value}" for name, value in sorted(parts.items()))
     return {"id": hashlib.sha256(text.encode()).hexdigest()[:16]} | parts

@@ -8,6 +8,7 @@ from typing import Any
 
 from isotherm.core.config import (
     CacheConfig,
+    Device,
     DType,
     EngineConfig,
     ModelConfig,
@@ -59,11 +60,18 @@ class LLM:
         trace: str = "",
         numerics: Numerics = "exact",
         native: NativeConfig = PLAIN,
+        device: Device = "auto",
+        gpu_memory_utilization: float = 0.9,
     ):
         folder = locate(model, revision)
         config = EngineConfig(
-            ModelConfig(str(folder), None, dtype, max_model_len, kernels, threads),
-            CacheConfig(enable_prefix_caching, kv_cache_memory_bytes, snapshot_interval=snapshot_interval),
+            ModelConfig(str(folder), None, dtype, max_model_len, kernels, threads, device),
+            CacheConfig(
+                enable_prefix_caching,
+                kv_cache_memory_bytes,
+                snapshot_interval=snapshot_interval,
+                gpu_memory_utilization=gpu_memory_utilization,
+            ),
             SchedulerConfig(max_num_seqs, max_num_batched_tokens, max_waiting=1 << 30),
             trace,
             numerics,

@@ -7,11 +7,13 @@ from typing import cast
 from isotherm.cache import PrefixCache
 from isotherm.core.config import EngineConfig
 from isotherm.core.layout import Layout
+from isotherm.engine.device import provider_for
 from isotherm.engine.native_runner import NativeRunner
 from isotherm.kernels.api import Kernels
 from isotherm.kernels.load import load_kernels
 from isotherm.model.decoder import Decoder
 from isotherm.model.mtp import load_mtp
+from isotherm.model.spec import ModelSpec
 from isotherm.native.kernels import native_kernels
 from isotherm.native.layout import NativeLayout
 from isotherm.native.prefix import NativePrefixCache
@@ -29,11 +31,12 @@ class Parts:
     layout: Layout
 
 
-def kernels_for(config: EngineConfig) -> Kernels:
-    """The kernel set."""
+def kernels_for(config: EngineConfig, spec: ModelSpec) -> Kernels:
+    """The kernel set. Raises ConfigError when the device that was asked for cannot run the model."""
+    provider = provider_for(config, spec)
     if config.numerics == "native":
         return cast(Kernels, native_kernels(config.native, config.model.threads, config.most_drafts))
-    return load_kernels(config.model.kernels, config.model.dtype, config.model.threads)
+    return load_kernels(provider, config.model.dtype, config.model.threads)
 
 
 def drafter_shares_blocks(config: EngineConfig) -> bool:

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from isotherm.core.config import DType, Provider
 from isotherm.core.errors import ConfigError
@@ -15,9 +15,14 @@ from isotherm.model.tiny import DRAFTING, Kind, write_tiny
 EVERY_KIND = (*get_args(Kind), "embedded")
 
 
-def kinds_named(text: str) -> tuple[str, ...]:
-    """Kinds in a comma-separated list; all of them for "". Raises ConfigError."""
-    named = tuple(name.strip() for name in text.split(",")) if text else EVERY_KIND
+ON_GPU = ("qwen3_5", "qwen3_next", "qwen3_5_moe", "embedded")
+"""Those that the GPU kernels compute."""
+
+
+def kinds_named(text: str, kernels: Provider = "auto") -> tuple[str, ...]:
+    """Kinds in a comma-separated list; for "" all that the kernels compute. Raises ConfigError."""
+    every = ON_GPU if kernels == "triton" else EVERY_KIND
+    named = tuple(name.strip() for name in text.split(",")) if text else every
     if unknown := [name for name in named if name not in EVERY_KIND]:
         raise ConfigError("kinds", f"must be among {', '.join(EVERY_KIND)}, got {', '.join(unknown)}")
     return named
@@ -35,5 +40,6 @@ def open_kind(kind: str, kernels: Provider, dtype: DType) -> Model:
     if kind == "embedded":
         return open_model(kind, EMBEDDED, LONGEST, kernels, dtype)
     with tempfile.TemporaryDirectory() as folder:
-        made = write_tiny(kind, Path(folder), drafter=kind in DRAFTING)
+        shape: dict[str, Any] = {"linear_value_head_dim": 32} if kernels == "triton" else {}  # a power of two
+        made = write_tiny(kind, Path(folder), drafter=kind in DRAFTING, **shape)
         return open_model(kind, made.folder, LONGEST, kernels, dtype)

@@ -54,4 +54,4 @@ def poison(state: ModelState) -> None:
 
 def digest(tensor: torch.Tensor) -> str:
     """Of a tensor's bytes."""
-    return hashlib.blake2b(tensor.contiguous().view(torch.uint8).numpy().tobytes(), digest_size=16).hexdigest()
+    return hashlib.blake2b(tensor.contiguous().view(torch.uint8).cpu().numpy().tobytes(), digest_size=16).hexdigest()

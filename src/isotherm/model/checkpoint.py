@@ -22,11 +22,19 @@ class Checkpoint:
     """The tensors of one folder. `take` each that the model needs; `finish` fails if any is left over.
 
     anchor: a tensor that the part to be read must have; its root, one of `roots`, is where the part's tensors are.
+    device: where tensors are read to.
     Raises CheckpointError naming the tensor that is missing, extra or of another shape.
     """
 
-    def __init__(self, folder: Path, roots: tuple[str, ...] = ROOTS, anchor: str = "embed_tokens.weight"):
+    def __init__(
+        self,
+        folder: Path,
+        roots: tuple[str, ...] = ROOTS,
+        anchor: str = "embed_tokens.weight",
+        device: str = "cpu",
+    ):
         self.folder = folder
+        self._device = device
         self._files: dict[Path, Any] = {}
         self._where = self._index()
         self._left = set(self._where)
@@ -55,7 +63,7 @@ class Checkpoint:
     def _open(self, file: Path) -> Any:
         if file not in self._files:
             try:
-                self._files[file] = safe_open(file, framework="pt", device="cpu")
+                self._files[file] = safe_open(file, framework="pt", device=self._device)
             except Exception as error:
                 raise CheckpointError(f"{file}: {error}") from error
         return self._files[file]

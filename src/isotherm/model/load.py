@@ -34,7 +34,7 @@ def load_decoder(folder: Path, kernels: Kernels, max_positions: int) -> Decoder:
     Raises CheckpointError naming the field or tensor that is missing, extra, of another shape or not supported.
     """
     spec = read_spec(folder)
-    with Checkpoint(folder) as checkpoint:
+    with Checkpoint(folder, device=str(kernels.device)) as checkpoint:
         table = kernels.pack(checkpoint.take("embed_tokens.weight", spec.vocab_size, spec.hidden_size))
         layers = tuple(_layer(checkpoint, index, spec, kernels) for index in range(len(spec.layers)))
         norm = checkpoint.take("norm.weight", spec.hidden_size).float() + 1.0
@@ -47,7 +47,7 @@ def load_decoder(folder: Path, kernels: Kernels, max_positions: int) -> Decoder:
     if skipped:
         parts = sorted({_part(name) for name in skipped})
         log.info("not loaded: %d tensors of %s", len(skipped), " and ".join(parts))
-    return Decoder(spec, kernels, table, layers, norm, head, rope_table(spec.rope, max_positions))
+    return Decoder(spec, kernels, table, layers, norm, head, rope_table(spec.rope, max_positions, kernels.device))
 
 
 def _part(name: str) -> str:

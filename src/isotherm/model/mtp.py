@@ -74,7 +74,7 @@ def load_mtp(folder: Path, decoder: Decoder) -> Mtp:
     """
     spec, kernels = decoder.spec, decoder.kernels
     hidden = spec.hidden_size
-    with Checkpoint(folder, ROOTS, "fc.weight") as checkpoint:
+    with Checkpoint(folder, ROOTS, "fc.weight", str(kernels.device)) as checkpoint:
         mtp = Mtp(
             embedding_norm=checkpoint.take("pre_fc_norm_embedding.weight", hidden).float() + 1.0,
             hidden_norm=checkpoint.take("pre_fc_norm_hidden.weight", hidden).float() + 1.0,

@@ -37,5 +37,5 @@ class Checksums:
     def _hash(self, slot: int) -> bytes:
         digest = hashlib.sha256()
         for _, tensor in sorted(self._by_slot.items()):
-            digest.update(tensor[slot].contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+            digest.update(tensor[slot].contiguous().view(-1).view(torch.uint8).cpu().numpy().tobytes())
         return digest.digest()

@@ -49,7 +49,7 @@ class Sequenced:
                 for boundary in range(block_floor(start) + BLOCK, block_floor(end) + 1, BLOCK)
             ),
         )
-        batch, ids = lay_out(PassPlan((segment,)))
+        batch, ids = self.decoder.kernels.placed(*lay_out(PassPlan((segment,))))
         hidden = self.decoder.forward(batch, ids, self.state)
         if self._drafter is not None and self.state.drafter is not None:
             self._drafter.follow(batch, ids, hidden, self.state.drafter)

@@ -67,13 +67,17 @@ class StateHashes:
     def _of(self, tensors: dict[str, Tensor], ids: Sequence[int]) -> Hashes:
         if not ids or not tensors:
             return np.zeros((len(ids), len(tensors)), np.uint64)
-        return np.stack([self._hash(bytes_of(tensor)[list(ids)]) for tensor in tensors.values()], axis=1)
+        return np.stack([self._hash(_chosen(tensor, list(ids))) for tensor in tensors.values()], axis=1)
+
+
+def _chosen(tensor: Tensor, ids: list[int]) -> NDArray[np.uint8]:
+    return bytes_of(tensor[ids]) if tensor.is_cuda else bytes_of(tensor)[ids]
 
 
 def bytes_of(rows: Tensor) -> NDArray[np.uint8]:
-    """[M, ...] contiguous on the CPU -> [M, bytes of a row], the same memory.
+    """[M, ...] contiguous -> [M, bytes of a row], the same memory if that is the CPU's.
 
     numpy copies and adds in the calling thread; torch would wake threads that then spin beside the kernels'.
     """
-    array: NDArray[np.uint8] = rows.view(rows.shape[0], -1).view(torch.uint8).numpy()
+    array: NDArray[np.uint8] = rows.view(rows.shape[0], -1).view(torch.uint8).cpu().numpy()
     return array

@@ -8,8 +8,10 @@ from isotherm.kernels.batch import Batch
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState, allocate
 from isotherm.runner.capacity import Capacity
+from isotherm.runner.device_sampler import DeviceSampler
 from isotherm.runner.drafter import Drafter
 from isotherm.runner.few_rows import MOST_ROWS, FewRows
+from isotherm.runner.graphs import Graphs, Played
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 from isotherm.runner.watch import PassWatch
@@ -27,20 +29,25 @@ class Runner:
     def __init__(self, decoder: Decoder, capacity: Capacity, drafter: Drafter | None = None):
         self.decoder = decoder
         self.drafter = drafter
+        on_device = Graphs.can_play(decoder.kernels)
+        lanes = capacity.lanes + on_device  # one more for rows that only fill a recorded pass
         self.state: ModelState = allocate(
-            decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, capacity.lanes, drafter is not None
+            decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, lanes, drafter is not None
         )
-        self.sampler = Sampler(decoder.kernels)
+        self.sampler = DeviceSampler(decoder.kernels) if on_device else Sampler(decoder.kernels)
         if drafter is not None and self.state.drafter is not None:
             drafter.record(self.state.drafter)
         self._few_rows = FewRows(decoder, self.state) if FewRows.can_record(decoder) else None
+        self.graphs = Graphs(decoder, self.state, capacity) if on_device else None
 
     @torch.inference_mode()
     def run(self, plan: PassPlan, watch: PassWatch | None = None) -> PassResult:
         """One forward; results for every row that the plan's segments ask for. `watch` is shown every row and changes nothing."""
         self._copy(plan.copies)
-        batch, tokens = lay_out(plan)
-        hidden = self._forward(batch, tokens, watch)
+        host, ids = lay_out(plan)
+        played = None if self.graphs is None or watch is not None else self.graphs.play(host, ids)
+        batch, tokens = self.decoder.kernels.placed(host, ids) if played is None or self.drafter else (host, ids)
+        hidden = self._forward(batch, tokens, watch) if played is None else played.hidden[: host.rows]
         rows: list[SampleRow | ScoreRow] = []
         places: list[int] = []
         positions: list[int] = []
@@ -52,7 +59,11 @@ class Runner:
             first += len(segment.tokens)
         drafter, kept = self.drafter, self.state.drafter
         normed, before = (None, None) if drafter is None or kept is None else drafter.rows(batch, hidden, kept)
-        found = _by_segment(plan, self._results(hidden, normed, rows, places, positions, watch))
+        if played is None:
+            results = self._results(hidden, normed, rows, places, positions, watch)
+        else:
+            results = self._played(played, rows, places, positions)
+        found = _by_segment(plan, results)
         if drafter is None or kept is None or normed is None:
             return PassResult(found, self._drafts(plan, found, batch, tokens, hidden))
         return PassResult(found, drafter.propose(plan, found, normed, before, kept.kv, self.sampler))
@@ -68,6 +79,18 @@ class Runner:
         if few is not None and watch is None and few.decoder is self.decoder and batch.rows <= MOST_ROWS:
             return few.forward(batch, tokens)
         return self.decoder.forward(batch, tokens, self.state, watch.rows if watch is not None else None)
+
+    def _played(
+        self, played: Played, rows: list[SampleRow | ScoreRow], places: list[int], positions: list[int]
+    ) -> list[RowResult]:
+        assert isinstance(self.sampler, DeviceSampler)
+        if not rows:
+            return []
+        logits, chosen = played.logits, played.chosen
+        if places != list(range(len(places))):
+            at = torch.tensor(places, device=logits.device)
+            logits, chosen = logits[at], chosen[at]
+        return self.sampler.results(logits[: len(rows)], rows, positions, chosen[: len(rows)])
 
     def _results(
         self,

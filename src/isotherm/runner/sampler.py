@@ -53,10 +53,10 @@ class Sampler:
         if not wanted:
             return []
         places = [index for index, _ in wanted]
-        raw, chosen = logits[places], torch.tensor([tokens[index] for index in places])
+        raw, chosen = logits[places], torch.tensor([tokens[index] for index in places], device=logits.device)
         normalizer = self.kernels.log_sum_exp(raw)[:, None]
         value = raw.gather(1, chosen[:, None])
-        before = (raw > value) | ((raw == value) & (torch.arange(raw.shape[1]) < chosen[:, None]))
+        before = (raw > value) | ((raw == value) & (torch.arange(raw.shape[1], device=raw.device) < chosen[:, None]))
         ranks = (1 + before.sum(dim=1)).tolist()
         tops = self._tops(raw, normalizer, [most for _, most in wanted])
         entries = zip(chosen.tolist(), (value - normalizer)[:, 0].tolist(), ranks, tops, strict=True)
@@ -76,26 +76,31 @@ def _wanted(row: SampleRow | ScoreRow) -> int | None:
     return row.top if isinstance(row, ScoreRow) else row.params.logprobs
 
 
+def is_adjusted(row: SampleRow) -> bool:
+    """Whether `adjust` does anything."""
+    return bool(row.params.needs_history or row.params.logit_bias or row.banned)
+
+
 def adjust(logits: Tensor, row: SampleRow) -> Tensor:
     """logits [V] float32 -> with bias, penalties and bans applied, in that order; the same tensor when there are none.
 
     Repetition divides positive and multiplies negative logits of every token seen (Keskar et al. 2019, CTRL, section 4.1);
     frequency subtracts its penalty once an occurrence since the prompt, presence once. Each step is one rounded operation.
     """
-    params = row.params
-    if not (params.needs_history or params.logit_bias or row.banned):
+    if not is_adjusted(row):
         return logits
+    params, device = row.params, logits.device
     logits = logits.clone()
     if params.logit_bias:
         ids, bias = zip(*params.logit_bias, strict=True)
-        logits[list(ids)] += torch.tensor(bias, dtype=torch.float32)
+        logits[list(ids)] += torch.tensor(bias, dtype=torch.float32, device=device)
     if params.repetition_penalty != 1.0 and (seen := sorted({*row.prompt, *row.history})):
         values = logits[seen]
         logits[seen] = torch.where(values > 0, values / params.repetition_penalty, values * params.repetition_penalty)
     if row.history and (params.frequency_penalty or params.presence_penalty):
         counts = Counter(row.history)
         used = sorted(counts)
-        times = torch.tensor([counts[token] for token in used], dtype=torch.float32)
+        times = torch.tensor([counts[token] for token in used], dtype=torch.float32, device=device)
         frequency = times * params.frequency_penalty
         logits[used] = logits[used] - frequency
         logits[used] = logits[used] - params.presence_penalty
