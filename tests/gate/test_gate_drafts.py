@@ -21,7 +21,7 @@ def test_our_server_takes_their_flags() -> None:
     texts = [
         arm.flags[arm.flags.index("--speculative-config") + 1] for arm in DRAFTS if "--speculative-config" in arm.flags
     ]
-    assert len(texts) == 6
+    assert len(texts) == 8
     assert {json.loads(text)["num_speculative_tokens"] for text in texts} == {1, 3, 8}
     assert all(speculative_of(text) for text in texts)
 
@@ -38,3 +38,9 @@ def test_drafts_of_hits_stand_beside_those_of_the_same_requests() -> None:
     told = {column.name: column.value(result) for column in COLUMNS}
     assert (told["drafts"], told["in hits"]) == ("12", "7/9")
     assert ArmResult(DRAFTS[3], (response(5, 6, 0),)).drafts_of_hits is None
+
+
+def test_one_arm_asks_for_every_number_of_drafts_in_one_batch() -> None:
+    (mixed,) = (arm for arm in DRAFTS if arm.in_turn)
+    counts = [dict(fields)["num_speculative_tokens"] for fields in mixed.in_turn]
+    assert counts == [0, 1, 3, 8] and mixed.concurrency >= 2 * len(counts)

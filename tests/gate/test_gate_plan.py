@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from isotherm.core.errors import ConfigError
-from isotherm.gate.arms import FIRST_FORM, Arm, Launch, Url, arms_for
+from isotherm.gate.arms import FIRST_FORM, Arm, Launch, Url, budget_arms
 from isotherm.gate.battery import Slot
 from isotherm.gate.case import Case
 from isotherm.gate.plan import ArmOptions, plan
@@ -25,7 +25,7 @@ def by_name(arms: tuple[Arm, ...]) -> dict[str, Arm]:
 
 def test_without_options_the_arms_are_those_of_the_demo() -> None:
     assert plan(ArmOptions()) == FIRST_FORM
-    assert plan(ArmOptions(full=True)) == arms_for(full=True)
+    assert plan(ArmOptions(full=True)) == FIRST_FORM + budget_arms(64) + budget_arms(500)
 
 
 def test_concurrency_repeat_and_pressure_shape_our_own_arms() -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from sample_report import printed
 
-from isotherm.gate.arms import CONTROL, FIRST_FORM, REFERENCE, Arm, arms_for
+from isotherm.gate.arms import CONTROL, FIRST_FORM, REFERENCE, Arm
 from isotherm.gate.config import GateConfig
+from isotherm.gate.plan import ArmOptions, plan
 from isotherm.gate.report import GateReport
 from isotherm.gate.result import ArmResult
 from isotherm.gate.run import NOT_DETERMINISTIC, run_gate
@@ -64,7 +65,9 @@ class Watcher:
 @pytest.fixture(scope="module")
 def sound(battery: str) -> tuple[GateReport, Watcher]:
     watcher = Watcher()
-    config = GateConfig(batteries=(battery,), arms=arms_for(full=True), serve_command=(sys.executable, str(FAKE)))
+    config = GateConfig(
+        batteries=(battery,), arms=plan(ArmOptions(full=True)), serve_command=(sys.executable, str(FAKE))
+    )
     return run_gate(config, watcher), watcher
 
 

@@ -39,6 +39,7 @@ class Arm:
     expected. concurrency: requests sent at once. kind: "chat" sends the battery; "rescore" sends the reference arm's sequences
     to that arm's server, each in one prefill.
     target: where its server is; None for our own, started with `flags`. extra_body: added to every request.
+    in_turn: fields that requests are given in turn, the first of these to the first request, and again from the beginning.
     repeat: how often the battery is sent. pressure: requests of long unique prompts sent between rounds, for evictions.
     against: name of the earlier arm that it is compared with; None for the first arm, its own name for none.
     twin: name of the arm with caching off at the same concurrency: what differs there is not charged to this one.
@@ -55,6 +56,7 @@ class Arm:
     kind: Literal["chat", "rescore"] = "chat"
     target: Target | None = None
     extra_body: tuple[tuple[str, Any], ...] = ()
+    in_turn: tuple[tuple[tuple[str, Any], ...], ...] = ()
     repeat: int = 1
     pressure: int = 0
     against: str | None = None
@@ -95,8 +97,3 @@ def budget_arms(tokens: int) -> tuple[Arm, Arm]:
         Arm(f"off-{tokens}t", f"off, {tokens} a pass", OFF_FLAGS + budget),
         Arm(f"on-{tokens}t", f"on, {tokens} a pass", ON_FLAGS + budget, caching=True),
     )
-
-
-def arms_for(full: bool) -> tuple[Arm, ...]:
-    """The arms of a run, reference and control first; `full` adds token budgets of 64 and 500, off and on."""
-    return FIRST_FORM + (budget_arms(64) + budget_arms(500) if full else ())

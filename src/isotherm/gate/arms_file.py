@@ -29,17 +29,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "must_differ_bits": bool,
     "extra_body": dict,
 }
-_AS_THEY_ARE = (
-    "caching",
-    "concurrency",
-    "repeat",
-    "pressure",
-    "against",
-    "twin",
-    "control",
-    "may_differ",
-    "must_differ_bits",
-)
+_AS_THEY_ARE = ("against", "twin", *(key for key, kind in _TYPES.items() if kind in (bool, int)))
 
 
 def read_arms(path: str) -> tuple[Arm, ...]:

@@ -5,6 +5,7 @@ import json
 import re
 import time
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,7 +34,7 @@ class ServerInfo:
 class GateClient:
     """An HTTP client of one server. Use as an async context manager.
 
-    extra_body: an arm's own addition to every chat request.
+    extra_body: an arm's own addition to every chat request. in_turn: additions that are taken in turn.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class GateClient:
         api: Api = Api(),  # noqa: B008  (frozen)
         dialect: Dialect = FULL,
         extra_body: tuple[tuple[str, Any], ...] = (),
+        in_turn: tuple[tuple[tuple[str, Any], ...], ...] = (),
     ):
         self._http = httpx.AsyncClient(
             base_url=server_root(base_url),
@@ -53,6 +55,7 @@ class GateClient:
         )
         self.model, self._dialect = api.model, dialect
         self._extra = dict(api.extra_body) | dict(extra_body)
+        self._in_turn = cycle(in_turn or ((),))
 
     async def __aenter__(self) -> "GateClient":
         if not self.model:
@@ -108,7 +111,7 @@ class GateClient:
     async def chat(self, body: dict[str, Any]) -> Answer:
         """Send a chat request, streamed if the dialect says so; failures of any kind are answers with an `error`."""
         reader, first, start = StreamReader(), None, time.perf_counter()
-        sent = {"model": self.model} | self._dialect.spoken(body) | self._extra
+        sent = {"model": self.model} | self._dialect.spoken(body) | self._extra | dict(next(self._in_turn))
         try:
             async with self._http.stream("POST", "/v1/chat/completions", json=sent) as response:
                 if response.status_code != 200:

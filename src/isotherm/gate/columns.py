@@ -63,16 +63,12 @@ def _meets(result: ArmResult) -> str:
     return f"{met}/{asked}" if asked else ""
 
 
-def _states(result: ArmResult) -> str:
-    return "" if result.checksums is None else f"{result.checksums[0]}/{result.checksums[1]}"
+def _over(pair: tuple[int, int] | None) -> str:
+    return "" if pair is None else f"{pair[0]}/{pair[1]}"
 
 
 def _drafts(result: ArmResult) -> str:
     return str(result.drafts_accepted) if result.drafts_accepted else ""
-
-
-def _drafts_of_hits(result: ArmResult) -> str:
-    return "" if result.drafts_of_hits is None else f"{result.drafts_of_hits[0]}/{result.drafts_of_hits[1]}"
 
 
 def pair(found: Times | None) -> str:
@@ -100,8 +96,8 @@ COLUMNS = (
     Column("TTFT cold", lambda result: pair(result.ttft_cold), 11, leaves=3),
     Column("TTFT warm", lambda result: pair(result.ttft_warm), 11, leaves=2),
     Column("meets", _meets, 5, leaves=3),
-    Column("states", _states, 7, leaves=7),
+    Column("states", lambda result: _over(result.checksums), 7, leaves=7),
     Column("drafts", _drafts, 6, leaves=8),
-    Column("in hits", _drafts_of_hits, 9, leaves=9),
+    Column("in hits", lambda result: _over(result.drafts_of_hits), 9, leaves=9),
     VERDICT,
 )

@@ -22,6 +22,11 @@ class Difference:
     actual: str
     place: int | None = None
 
+    @property
+    def heading(self) -> str:
+        """What differs, and from where on."""
+        return self.what if self.place is None else f"{self.what} from {self.place}"
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

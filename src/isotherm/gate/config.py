@@ -11,7 +11,7 @@ from isotherm.gate.arms import FIRST_FORM, Arm
 class GateConfig:
     """model: a checkpoint folder, "" for the embedded model. batteries: names of files in gate/cases, or paths of JSONL files.
 
-    arms: in running order, the reference first and its control second (see `arms_for`).
+    arms: in running order, the reference first and its control second.
     serve_command, serve_args: how a server of ours is launched; a port and each arm's flags are added. tool_call_parser: its
     parser. api: how any server is spoken to.
     start_timeout_s: for a server to become healthy. request_timeout_s: for one response.

@@ -49,7 +49,7 @@ class Server:
 
     def client(self, arm: Arm, dialect: Dialect) -> GateClient:
         """A client that adds the arm's own fields to every request."""
-        return GateClient(self.url, self.timeout_s, self.api, dialect, arm.extra_body)
+        return GateClient(self.url, self.timeout_s, self.api, dialect, arm.extra_body, arm.in_turn)
 
 
 async def reference_arm(arm: Arm, server: Server, slots: tuple[Slot, ...], tick: Tick) -> tuple[ArmResult, Reference]:

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree as Xml
 
-from isotherm.gate.findings import faults, headline
+from isotherm.gate.findings import faults, headline, where
 from isotherm.gate.report import GateReport
 from isotherm.gate.result import ArmResult, Response
 from isotherm.gate.safe import visible
@@ -51,11 +51,8 @@ def _gathered(name: str, cases: list[Xml.Element], seconds: float, properties: d
 
 
 def _case(result: ArmResult, response: Response) -> Xml.Element:
-    repeat = f", repeat {response.repeat + 1}" if response.repeat else ""
-    name = f"{response.case}, turn {response.turn + 1}{repeat}"
-    case = Xml.Element(
-        "testcase", _attributes(name=name, classname=result.arm.name, time=f"{response.answer.total_s:.3f}")
-    )
+    time = f"{response.answer.total_s:.3f}"
+    case = Xml.Element("testcase", _attributes(name=where(response), classname=result.arm.name, time=time))
     if response.verdict == "error":
         _outcome(case, "error", "error", response.answer.error or "")
     elif response.verdict != "equal":
@@ -72,8 +69,7 @@ def _outcome(case: Xml.Element, kind: str, verdict: str, story: str) -> None:
 def _story(response: Response) -> str:
     lines = []
     for difference in response.comparison.differences:
-        place = "" if difference.place is None else f" from {difference.place}"
-        lines += [f"{difference.what}{place}", f"  expected  {difference.expected}", f"  got       {difference.actual}"]
+        lines += [difference.heading, f"  expected  {difference.expected}", f"  got       {difference.actual}"]
     return "\n".join(lines)
 
 

@@ -1,9 +1,9 @@
 """Results as JSON holds them: schema 2, described in report.schema.json."""
 
+from dataclasses import asdict
 from typing import Any
 
 from isotherm.gate.arms import Arm, Launch
-from isotherm.gate.compare import Difference
 from isotherm.gate.redact import without_secrets
 from isotherm.gate.result import ArmResult, Response
 from isotherm.gate.times import Times, milliseconds
@@ -45,11 +45,9 @@ def arm_record(result: ArmResult) -> dict[str, Any]:
         "hits": result.hits,
         "expected_hits": result.expected_hits,
         "meets": {"met": met, "asked": asked},
-        "checksums": None if result.checksums is None else dict(zip(("equal", "total"), result.checksums, strict=True)),
+        "checksums": _named(result.checksums, "equal", "total"),
         "drafts_accepted": result.drafts_accepted,
-        "drafts_of_hits": None
-        if result.drafts_of_hits is None
-        else dict(zip(("accepted", "reference"), result.drafts_of_hits, strict=True)),
+        "drafts_of_hits": _named(result.drafts_of_hits, "accepted", "reference"),
         "not_compared": list(result.not_compared),
         "ttft_ms_p50": None if result.ttft is None else result.ttft.p50,
         "hits_ttft_ms_p50": None if warm is None else warm.p50,
@@ -60,6 +58,10 @@ def arm_record(result: ArmResult) -> dict[str, Any]:
         "error": result.error,
         "details": [response_record(response) for response in result.responses],
     }
+
+
+def _named(pair: tuple[int, int] | None, first: str, second: str) -> dict[str, int] | None:
+    return None if pair is None else {first: pair[0], second: pair[1]}
 
 
 def _server(arm: Arm) -> dict[str, Any] | None:
@@ -96,17 +98,7 @@ def response_record(response: Response) -> dict[str, Any]:
         "finish_reason": answer.finish_reason,
         "error": answer.error,
         "first_differing_token": response.comparison.first_token,
-        "differences": [_difference(difference) for difference in response.comparison.differences],
-    }
-
-
-def _difference(difference: Difference) -> dict[str, Any]:
-    return {
-        "kind": difference.kind,
-        "what": difference.what,
-        "place": difference.place,
-        "expected": difference.expected,
-        "actual": difference.actual,
+        "differences": [asdict(difference) for difference in response.comparison.differences],
     }
 
 

@@ -162,8 +162,7 @@ def _print_faults(report: GateReport, result: ArmResult, console: Console) -> No
 
 def _print_differences(differences: tuple[Difference, ...], console: Console) -> None:
     for difference in differences:
-        place = "" if difference.place is None else f" from {difference.place}"
-        console.print(Text(plain(f"  {difference.what}{place}")))
+        console.print(Text(plain(f"  {difference.heading}")))
         sides = Table.grid(padding=(0, 2, 0, 0))
         sides.add_column(width=12, justify="right")
         sides.add_column(overflow="fold")
