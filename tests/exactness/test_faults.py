@@ -1,7 +1,7 @@
 """Kinds of fault seen in public engines, by their number in the catalogue, on the whole engine.
 
 Each is equality with the same request alone on a fresh engine with caching off. Kinds that concern the cache's bookkeeping,
-the kernels, text or HTTP alone are named in those rooms' tests: docs/exactness.md has the list.
+the kernels, text or HTTP alone are named in those rooms' tests: docs/mutations.md has the list.
 """
 
 from dataclasses import replace
