@@ -7,7 +7,7 @@ import pytest
 
 import isotherm  # noqa: F401  before torch: it sets how long kernel threads wait
 
-KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe")
+KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe", "qwen4_exp")
 
 
 class Folders(dict[str, Path]):

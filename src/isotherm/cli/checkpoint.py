@@ -18,7 +18,7 @@ def group() -> None:
 
 @app.command()
 def tiny(
-    kind: Annotated[str, typer.Option(help="qwen3_5, qwen3_next or qwen3_5_moe.")],
+    kind: Annotated[str, typer.Option(help="qwen3_5, qwen3_next, qwen3_5_moe or qwen4_exp.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
     seed: Annotated[int, typer.Option(help="Seed of the weights.")] = 0,
     drafter: Annotated[bool, typer.Option("--drafter", help="With an MTP layer, for speculative decoding.")] = False,

@@ -1,6 +1,6 @@
 """Operations that only Flash-Next needs; as isotherm.kernels.api has the others, and under its rules."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from isotherm.kernels.api import RopeTable
 
 
+@runtime_checkable
 class StreamKernels(Protocol):
     """A row of streams is [S*H], one stream after the other. Formulas and rounding: isotherm.kernels.streams, ngram, indexed."""
 

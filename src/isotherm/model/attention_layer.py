@@ -45,19 +45,24 @@ class AttentionLayer:
 def load_attention_layer(checkpoint: Checkpoint, prefix: str, spec: ModelSpec, kernels: Kernels) -> AttentionLayer:
     """Reads `prefix`self_attn.*; q_proj holds each head's query rows and then its gate rows."""
     at, dim, hidden = f"{prefix}self_attn.", spec.kv.dim, spec.hidden_size
+    return AttentionLayer(
+        project=kernels.pack(torch.cat(attention_rows(checkpoint, at, spec))),
+        query_norm=checkpoint.take(f"{at}q_norm.weight", dim).float() + 1.0,
+        key_norm=checkpoint.take(f"{at}k_norm.weight", dim).float() + 1.0,
+        out=kernels.pack(checkpoint.take(f"{at}o_proj.weight", hidden, spec.query_heads * dim)),
+        query_heads=spec.query_heads,
+        norm_eps=spec.norm_eps,
+    )
+
+
+def attention_rows(checkpoint: Checkpoint, at: str, spec: ModelSpec) -> list[Tensor]:
+    """The rows that make q, gate, k and v."""
+    dim, hidden = spec.kv.dim, spec.hidden_size
     queries, keys = spec.query_heads * dim, spec.kv.heads * dim
     q_gate = checkpoint.take(f"{at}q_proj.weight", 2 * queries, hidden).view(spec.query_heads, 2, dim, hidden)
-    rows = [
+    return [
         q_gate[:, 0].reshape(queries, hidden),
         q_gate[:, 1].reshape(queries, hidden),
         checkpoint.take(f"{at}k_proj.weight", keys, hidden),
         checkpoint.take(f"{at}v_proj.weight", keys, hidden),
     ]
-    return AttentionLayer(
-        project=kernels.pack(torch.cat(rows)),
-        query_norm=checkpoint.take(f"{at}q_norm.weight", dim).float() + 1.0,
-        key_norm=checkpoint.take(f"{at}k_norm.weight", dim).float() + 1.0,
-        out=kernels.pack(checkpoint.take(f"{at}o_proj.weight", hidden, queries)),
-        query_heads=spec.query_heads,
-        norm_eps=spec.norm_eps,
-    )

@@ -9,7 +9,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from isotherm.core.errors import CheckpointError
-from isotherm.model.hf_config import read_json
+from isotherm.model.fields import read_json
 
 ROOTS = ("model.language_model.", "language_model.model.", "model.")
 """Where the text model's tensors may start, the longest first."""
@@ -74,6 +74,17 @@ class Checkpoint:
     def take(self, name: str, *shape: int) -> Tensor:
         """The tensor `name` of the text model (without the root), which must have `shape`. [*shape], as stored."""
         return self._read(f"{self._root}{name}", shape)
+
+    def take_integers(self, name: str, count: int) -> tuple[int, ...]:
+        """The whole numbers of the tensor `name`, [count] int64."""
+        full = f"{self._root}{name}"
+        tensor: Tensor = self._open(self._where[full]).get_tensor(full)
+        if tensor.shape != (count,) or tensor.dtype != torch.int64:
+            raise CheckpointError(
+                f"{self.folder}: tensor {full} is {tensor.dtype} {list(tensor.shape)}, expected int64 [{count}]"
+            )
+        self._left.discard(full)
+        return tuple(tensor.tolist())
 
     def take_head(self, *shape: int) -> Tensor:
         """lm_head.weight, which stands outside the text model's root in most checkpoints."""

@@ -7,13 +7,15 @@ from torch import Tensor
 
 from isotherm.kernels.api import Kernels, Linear, RopeTable
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.state import KVStore
+from isotherm.kernels.state import IndexedStore, KVStore
 from isotherm.model.attention_layer import AttentionLayer
 from isotherm.model.delta_layer import DeltaLayer
 from isotherm.model.mlp import Mlp
 from isotherm.model.moe import Moe
 from isotherm.model.spec import ModelSpec
 from isotherm.model.state import ModelState, RecurrentState
+from isotherm.model.stream_layer import StreamLayer
+from isotherm.model.streams import StreamMixer
 
 Watcher = Callable[[int, str, Tensor], None]
 """Called as watcher(layer, name, rows) once rows [M, hidden] are made: (-1, "embedding"), then (layer, "hidden") for each."""
@@ -44,13 +46,17 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """A loaded model. table: the embedding [vocabulary, hidden]; head: the output projection, the same object when tied."""
+    """A loaded model. table: the embedding [vocabulary, hidden]; head: the output projection, the same object when tied.
+
+    With residual streams (Flash-Next) hidden rows are [M, S*H], the embedding in each stream at first, and a mixer of the streams
+    stands in place of the final norm.
+    """
 
     spec: ModelSpec
     kernels: Kernels
     table: Linear
-    layers: tuple[Layer, ...]
-    norm: Tensor
+    layers: tuple[Layer | StreamLayer, ...]
+    norm: Tensor | StreamMixer
     head: Linear
     rope: RopeTable
 
@@ -60,16 +66,25 @@ class Decoder:
         watch: reads every layer's rows and changes nothing.
         """
         x = self.kernels.embed(tokens, self.table)
+        if self.spec.streams is not None:
+            x = x.repeat(1, self.spec.streams.count)
         if watch is not None:
             watch(-1, "embedding", x)
         for index, (layer, kept) in enumerate(zip(self.layers, state.layers, strict=True)):
-            x = layer.forward(self.kernels, batch, x, self.spec.norm_eps, self.rope, kept)
+            if isinstance(layer, StreamLayer):
+                assert not isinstance(kept, KVStore)
+                x = layer.forward(self.kernels, batch, tokens, x, self.rope, kept)
+            else:
+                assert not isinstance(kept, IndexedStore)
+                x = layer.forward(self.kernels, batch, x, self.spec.norm_eps, self.rope, kept)
             if watch is not None:
                 watch(index, "hidden", x)
         return x
 
     def normed(self, hidden: Tensor) -> Tensor:
         """hidden [R, hidden] -> the rows after the final norm, which the head and the drafter read."""
+        if isinstance(self.norm, StreamMixer):
+            return self.norm.forward(self.kernels, hidden)[0]
         return self.kernels.rms_norm(hidden, self.norm, self.spec.norm_eps)
 
     def logits(self, hidden: Tensor) -> Tensor:

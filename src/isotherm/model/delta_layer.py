@@ -8,7 +8,7 @@ from torch import Tensor
 from isotherm.kernels.api import Kernels, Linear
 from isotherm.kernels.batch import Batch
 from isotherm.model.checkpoint import Checkpoint
-from isotherm.model.spec import ModelSpec
+from isotherm.model.spec import ModelSpec, OutputGate
 from isotherm.model.state import RecurrentState
 
 
@@ -17,7 +17,7 @@ class DeltaLayer:
     """Gated DeltaNet (Yang et al. 2025, arXiv:2412.06464), as in Qwen3-Next and Qwen3.5.
 
     project: [2*Hk*DK + 2*Hv*DV + 2*Hv, hidden], rows in the order q, k, v, z, b, a. conv: [channels, width] float32.
-    decay: [Hv] float32, -exp(A_log). norm: [DV] float32.
+    decay: [Hv] float32, -exp(A_log). norm: [DV] float32. gate: the activation of z.
     """
 
     project: Linear
@@ -27,16 +27,20 @@ class DeltaLayer:
     norm: Tensor
     out: Linear
     norm_eps: float
+    gate: OutputGate = "silu"
 
-    def forward(self, kernels: Kernels, batch: Batch, x: Tensor, residual: Tensor, state: RecurrentState) -> Tensor:
-        """x (normed) and residual [M, hidden] -> residual + mixer(x) [M, hidden]."""
+    def forward(
+        self, kernels: Kernels, batch: Batch, x: Tensor, residual: Tensor | None, state: RecurrentState
+    ) -> Tensor:
+        """x (normed) and residual [M, hidden] -> residual + mixer(x), or mixer(x) alone, [M, hidden]."""
         shape = state.delta.shape
         channels, values, heads = state.conv.shape.channels, shape.value_heads * shape.value_dim, shape.value_heads
         projected = kernels.linear(x, self.project)
         qkv, z, b, a = torch.split(projected, [channels, values, heads, heads], dim=1)
         mixed = kernels.causal_conv(batch, qkv, self.conv, state.conv)
         out = kernels.gated_delta(batch, mixed, b, a, self.decay, self.dt_bias, state.delta)
-        gated = kernels.gated_rms_norm(out, z, self.norm, self.norm_eps)
+        gated_norm = kernels.gated_rms_norm if self.gate == "silu" else kernels.sigmoid_gated_rms_norm
+        gated = gated_norm(out, z, self.norm, self.norm_eps)
         return kernels.linear(gated, self.out, residual)
 
 
@@ -53,6 +57,7 @@ def load_delta_layer(checkpoint: Checkpoint, prefix: str, spec: ModelSpec, kerne
         norm=checkpoint.take(f"{at}norm.weight", shape.value_dim).float(),
         out=kernels.pack(checkpoint.take(f"{at}out_proj.weight", spec.hidden_size, values)),
         norm_eps=spec.norm_eps,
+        gate=spec.output_gate,
     )
 
 

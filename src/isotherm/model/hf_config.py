@@ -1,11 +1,13 @@
 """config.json of the Hugging Face kinds that we serve -> ModelSpec. Every field that is read is checked."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from isotherm.core.errors import CheckpointError
 from isotherm.kernels.state import DeltaShape, KVShape
+from isotherm.model import flash_config
+from isotherm.model.fields import Fields
+from isotherm.model.fields import read_json as read_json
 from isotherm.model.spec import LayerSpec, ModelSpec, MoeSpec, RopeSpec
 
 KINDS = {
@@ -14,58 +16,11 @@ KINDS = {
     "qwen3_5_text": "qwen3_5",
     "qwen3_5_moe": "qwen3_5_moe",
     "qwen3_5_moe_text": "qwen3_5_moe",
+    "qwen4_exp": "qwen4_exp",
+    "qwen4_exp_text": "qwen4_exp",
 }
 
-
-class Fields:
-    """Reads typed fields of a JSON object and names the one that is missing or wrong."""
-
-    def __init__(self, raw: dict[str, Any], where: str):
-        self.raw = raw
-        self.where = where
-
-    def integer(self, name: str, default: int | None = None, least: int = 1) -> int:
-        """A whole number of at least `least`."""
-        value = self.raw.get(name, default)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise CheckpointError(f"{self.where}: {name} must be a whole number of at least {least}, got {value!r}")
-        return value
-
-    def number(self, name: str, default: float | None = None) -> float:
-        """A positive number."""
-        value = self.raw.get(name, default)
-        if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
-            raise CheckpointError(f"{self.where}: {name} must be a positive number, got {value!r}")
-        return float(value)
-
-    def flag(self, name: str, default: bool) -> bool:
-        """True or false; null means the default."""
-        value = self.raw.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            raise CheckpointError(f"{self.where}: {name} must be true or false, got {value!r}")
-        return value
-
-    def expect(self, name: str, *allowed: object) -> None:
-        """Reject a field whose value would change the arithmetic in a way that we do not implement."""
-        value = self.raw.get(name, allowed[0])
-        if value not in allowed:
-            listed = " or ".join(repr(item) for item in allowed)
-            raise CheckpointError(f"{self.where}: {name}={value!r} is not supported, expected {listed}")
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in `path`; CheckpointError when it is absent or not one."""
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CheckpointError(f"{path}: no such file; a model is a Hugging Face folder") from None
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {error}") from error
-    if not isinstance(raw, dict):
-        raise CheckpointError(f"{path}: expected a JSON object")
-    return raw
+FLASH = "qwen4_exp"
 
 
 def read_spec(folder: Path) -> ModelSpec:
@@ -107,6 +62,8 @@ def _spec(kind: str, fields: Fields) -> ModelSpec:
     ):
         if many % few:
             raise CheckpointError(f"{fields.where}: {name}={many} must be a multiple of its key heads ({few})")
+    rope = _rope(kind, fields, head_dim)
+    flash = kind == FLASH
     return ModelSpec(
         kind=kind,
         vocab_size=fields.integer("vocab_size"),
@@ -120,10 +77,13 @@ def _spec(kind: str, fields: Fields) -> ModelSpec:
         ),
         conv_width=fields.integer("linear_conv_kernel_dim", 4, least=2),
         norm_eps=fields.number("rms_norm_eps", 1e-6),
-        rope=_rope(fields, head_dim),
+        rope=rope,
         max_positions=fields.integer("max_position_embeddings"),
         tied_embeddings=fields.flag("tie_word_embeddings", False),
         interleaved_projections=kind == "qwen3_next",
+        streams=flash_config.stream_spec(fields) if flash else None,
+        index=flash_config.index_spec(fields, rope.rotary_dim) if flash else None,
+        output_gate=flash_config.output_gate(fields) if flash else "silu",
     )
 
 
@@ -133,6 +93,8 @@ def _layers(kind: str, fields: Fields) -> tuple[LayerSpec, ...]:
     mixers = fields.raw.get("layer_types") or [
         "full_attention" if (index + 1) % interval == 0 else "linear_attention" for index in range(count)
     ]
+    if kind == FLASH:  # checkpoints say full_attention where they mean indexed
+        mixers = ["full_attention" if mixer == "indexed_attention" else mixer for mixer in mixers]
     if len(mixers) != count or set(mixers) - {"linear_attention", "full_attention"}:
         raise CheckpointError(
             f"{fields.where}: layer_types must hold {count} of 'linear_attention' or 'full_attention', got {mixers!r}"
@@ -140,8 +102,20 @@ def _layers(kind: str, fields: Fields) -> tuple[LayerSpec, ...]:
     moe = None if kind == "qwen3_5" else _moe(kind, fields)
     step = fields.integer("decoder_sparse_step", 1)
     dense = set(fields.raw.get("mlp_only_layers") or [])
+    if kind == FLASH:
+        return _flash_layers(fields, mixers, moe)
     return tuple(
         LayerSpec(mixer, moe if index not in dense and (index + 1) % step == 0 else None)
+        for index, mixer in enumerate(mixers)
+    )
+
+
+def _flash_layers(fields: Fields, mixers: list[str], moe: MoeSpec | None) -> tuple[LayerSpec, ...]:
+    if moe is None:
+        raise CheckpointError(f"{fields.where}: num_experts must be at least 1, got 0")
+    ngrams = flash_config.ngram_specs(fields, mixers)
+    return tuple(
+        LayerSpec("indexed_attention" if mixer == "full_attention" else "linear_attention", moe, ngrams.get(index))
         for index, mixer in enumerate(mixers)
     )
 
@@ -162,18 +136,20 @@ def _moe(kind: str, fields: Fields) -> MoeSpec | None:
     )
 
 
-def _rope(fields: Fields, head_dim: int) -> RopeSpec:
+def _rope(kind: str, fields: Fields, head_dim: int) -> RopeSpec:
     """Frequencies may be fixed at load only: a scaling that follows the total length would move cached positions."""
     raw = fields.raw.get("rope_parameters") or fields.raw.get("rope_scaling") or {}
     rope = Fields({"rope_theta": fields.raw.get("rope_theta", 10000.0)} | raw, f"{fields.where}: rope_parameters")
-    kind = rope.raw.get("rope_type", rope.raw.get("type", "default"))
-    if kind not in ("default", "linear"):
+    scaling = rope.raw.get("rope_type", rope.raw.get("type", "default"))
+    if scaling not in ("default", "linear"):
         raise CheckpointError(
-            f"{rope.where}: rope_type={kind!r} is not supported; exact numerics need frequencies that do not "
+            f"{rope.where}: rope_type={scaling!r} is not supported; exact numerics need frequencies that do not "
             "depend on the total length: 'default' or 'linear'"
         )
-    partial = rope.number("partial_rotary_factor", fields.raw.get("partial_rotary_factor", 0.25))
+    partial = rope.number(
+        "partial_rotary_factor", fields.raw.get("partial_rotary_factor", 1.0 if kind == FLASH else 0.25)
+    )
     rotary_dim = int(head_dim * partial)
     if rotary_dim < 2 or rotary_dim % 2 or rotary_dim > head_dim:
         raise CheckpointError(f"{rope.where}: partial_rotary_factor={partial:g} of head_dim={head_dim} is not even")
-    return RopeSpec(rope.number("rope_theta"), rotary_dim, rope.number("factor", 1.0) if kind == "linear" else 1.0)
+    return RopeSpec(rope.number("rope_theta"), rotary_dim, rope.number("factor", 1.0) if scaling == "linear" else 1.0)

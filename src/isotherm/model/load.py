@@ -1,7 +1,10 @@
 """A folder -> a Decoder, every tensor accounted for."""
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
+
+from torch import Tensor
 
 from isotherm.core.errors import ConfigError
 from isotherm.kernels.api import Kernels
@@ -14,6 +17,9 @@ from isotherm.model.mlp import load_mlp
 from isotherm.model.moe import load_moe
 from isotherm.model.rope import rope_table
 from isotherm.model.spec import ModelSpec
+from isotherm.model.stream_layer import StreamLayer, load_stream_layer
+from isotherm.model.streams import StreamMixer, load_stream_mixer
+from isotherm.model.support import check_support
 
 log = logging.getLogger("isotherm")
 
@@ -34,10 +40,12 @@ def load_decoder(folder: Path, kernels: Kernels, max_positions: int) -> Decoder:
     Raises CheckpointError naming the field or tensor that is missing, extra, of another shape or not supported.
     """
     spec = read_spec(folder)
+    check_support(spec, kernels)
     with Checkpoint(folder, device=str(kernels.device)) as checkpoint:
         table = kernels.pack(checkpoint.take("embed_tokens.weight", spec.vocab_size, spec.hidden_size))
-        layers = tuple(_layer(checkpoint, index, spec, kernels) for index in range(len(spec.layers)))
-        norm = checkpoint.take("norm.weight", spec.hidden_size).float() + 1.0
+        load: Callable[..., Layer | StreamLayer] = _layer if spec.streams is None else load_stream_layer
+        layers = tuple(load(checkpoint, index, spec, kernels) for index in range(len(spec.layers)))
+        norm = _final_norm(checkpoint, spec, kernels)
         if spec.tied_embeddings:
             head = table
             checkpoint.drop_tied_head()
@@ -48,6 +56,12 @@ def load_decoder(folder: Path, kernels: Kernels, max_positions: int) -> Decoder:
         parts = sorted({_part(name) for name in skipped})
         log.info("not loaded: %d tensors of %s", len(skipped), " and ".join(parts))
     return Decoder(spec, kernels, table, layers, norm, head, rope_table(spec.rope, max_positions, kernels.device))
+
+
+def _final_norm(checkpoint: Checkpoint, spec: ModelSpec, kernels: Kernels) -> Tensor | StreamMixer:
+    if spec.streams is not None:
+        return load_stream_mixer(checkpoint, "hyper_connection_mixer.", spec, kernels, gated=False)
+    return checkpoint.take("norm.weight", spec.hidden_size).float() + 1.0
 
 
 def _part(name: str) -> str:

@@ -20,6 +20,7 @@ from isotherm.kernels.state import KVStore
 from isotherm.model.attention_layer import load_attention_layer
 from isotherm.model.checkpoint import Checkpoint
 from isotherm.model.decoder import Decoder, Layer
+from isotherm.model.hf_config import read_spec
 from isotherm.model.mlp import Mlp, load_mlp
 from isotherm.model.moe import Moe, load_moe
 from isotherm.model.spec import ModelSpec
@@ -62,7 +63,7 @@ def has_mtp(folder: Path) -> bool:
     """Whether the checkpoint in `folder` holds a drafter that its model could use."""
     try:
         with Checkpoint(folder, ROOTS, "fc.weight"):
-            return True
+            return read_spec(folder).streams is None
     except CheckpointError:
         return False
 
@@ -74,6 +75,8 @@ def load_mtp(folder: Path, decoder: Decoder) -> Mtp:
     """
     spec, kernels = decoder.spec, decoder.kernels
     hidden = spec.hidden_size
+    if spec.streams is not None:
+        raise CheckpointError(f"{folder}: the drafter of {spec.kind} is not implemented yet; serve it without")
     with Checkpoint(folder, ROOTS, "fc.weight", str(kernels.device)) as checkpoint:
         mtp = Mtp(
             embedding_norm=checkpoint.take("pre_fc_norm_embedding.weight", hidden).float() + 1.0,

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from isotherm.kernels.state import DeltaShape, KVShape
+from isotherm.kernels.state import DeltaShape, IndexShape, KVShape
 
-Mixer = Literal["linear_attention", "full_attention"]
+Mixer = Literal["linear_attention", "full_attention", "indexed_attention"]
+OutputGate = Literal["silu", "sigmoid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,47 @@ class MoeSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamSpec:
+    """Hyper-connections: `count` residual streams, mixed through `rank` columns."""
+
+    count: int
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class NgramSpec:
+    """A layer's n-gram embedding: orders 2..`order`, `heads` of each, `dim` columns in all; the table is stored in `shards`.
+
+    multipliers, sizes: of the hash, as isotherm.kernels.ngram has them. rows: of the table, padding included. end: token id.
+    """
+
+    order: int
+    heads: int
+    dim: int
+    multipliers: tuple[int, ...]
+    sizes: tuple[int, ...]
+    rows: int
+    shards: int
+    end: int
+    conv_width: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSpec:
+    """The indexer of attention layers: query heads, key shape, and how many groups of keys a row may choose."""
+
+    heads: int
+    shape: IndexShape
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class LayerSpec:
-    """One decoder layer: its token mixer, and `moe` when its feed-forward is sparse."""
+    """One decoder layer: its token mixer, `moe` when its feed-forward is sparse, `ngram` when it has an n-gram embedding."""
 
     mixer: Mixer
     moe: MoeSpec | None
+    ngram: NgramSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +78,7 @@ class ModelSpec:
     """The text model of one checkpoint. Sizes are in elements, lengths in tokens.
 
     interleaved_projections: GDN projections are stored grouped by key head (qwen3_next), not one matrix a use.
+    streams, index: of Flash-Next, None for the others. output_gate: the activation of GDN's gated norm.
     """
 
     kind: str
@@ -57,6 +95,9 @@ class ModelSpec:
     max_positions: int
     tied_embeddings: bool
     interleaved_projections: bool
+    streams: StreamSpec | None = None
+    index: IndexSpec | None = None
+    output_gate: OutputGate = "silu"
 
     @property
     def conv_channels(self) -> int:

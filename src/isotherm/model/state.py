@@ -5,16 +5,26 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from isotherm.kernels.api import Kernels
-from isotherm.kernels.state import ConvShape, ConvState, DeltaState, KVStore
-from isotherm.model.spec import ModelSpec
+from isotherm.kernels.state import ConvShape, ConvState, DeltaState, IndexedStore, KVStore
+from isotherm.model.spec import LayerSpec, ModelSpec
+from isotherm.model.support import check_support
+
+
+@dataclass(frozen=True, slots=True)
+class NgramState:
+    """What a layer's n-gram embedding keeps: the tokens before, and the inputs of its convolution."""
+
+    tokens: ConvState
+    conv: ConvState
 
 
 @dataclass(frozen=True, slots=True)
 class RecurrentState:
-    """A recurrent layer's state and its aux state, the convolution's history."""
+    """A recurrent layer's state and its aux state, the convolution's history, and that of its n-grams if it has any."""
 
     conv: ConvState
     delta: DeltaState
+    ngram: NgramState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +35,18 @@ class DrafterState:
     hidden: ConvState
 
 
+LayerState = RecurrentState | KVStore | IndexedStore
+
+
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """layers: a RecurrentState or a KVStore for each layer. drafter: None when there is none.
+    """layers: a RecurrentState, a KVStore or an IndexedStore for each layer. drafter: None when there is none.
 
     `by_slot`, `by_block` and `by_lane` name every tensor by layer, with the id as its first dimension: whatever must be exact at
     a boundary is in `by_slot`, so that a snapshot is complete by construction.
     """
 
-    layers: tuple[RecurrentState | KVStore, ...]
+    layers: tuple[LayerState, ...]
     drafter: DrafterState | None = None
 
     def by_slot(self) -> dict[str, Tensor]:
@@ -43,17 +56,23 @@ class ModelState:
             if isinstance(layer, RecurrentState):
                 named[f"{index}.conv"] = layer.conv.history
                 named[f"{index}.delta"] = layer.delta.state
+                if layer.ngram is not None:
+                    named[f"{index}.ngram.tokens"] = layer.ngram.tokens.history
+                    named[f"{index}.ngram.conv"] = layer.ngram.conv.history
         if self.drafter is not None:
             named["mtp.hidden"] = self.drafter.hidden.history
         return named
 
     def by_block(self) -> dict[str, Tensor]:
-        """Keys and values, [blocks, ...]."""
+        """Keys and values, and those of indexers, [blocks, ...]."""
         named: dict[str, Tensor] = {}
         for index, layer in enumerate(self.layers):
-            if isinstance(layer, KVStore):
+            if isinstance(layer, KVStore | IndexedStore):
                 named[f"{index}.k"] = layer.k
                 named[f"{index}.v"] = layer.v
+            if isinstance(layer, IndexedStore):
+                named[f"{index}.index.keys"] = layer.keys
+                named[f"{index}.index.pooled"] = layer.pooled
         if self.drafter is not None:
             named |= {"mtp.k": self.drafter.kv.k, "mtp.v": self.drafter.kv.v}
         return named
@@ -65,6 +84,9 @@ class ModelState:
             if isinstance(layer, RecurrentState):
                 named[f"{index}.conv.rows"] = layer.conv.rows
                 named |= {f"{index}.delta.{name}": rows for name, rows in layer.delta.rows.items()}
+                if layer.ngram is not None:
+                    named[f"{index}.ngram.tokens.rows"] = layer.ngram.tokens.rows
+                    named[f"{index}.ngram.conv.rows"] = layer.ngram.conv.rows
         if self.drafter is not None:
             named["mtp.hidden.rows"] = self.drafter.hidden.rows
         return named
@@ -73,16 +95,31 @@ class ModelState:
 def allocate(
     spec: ModelSpec, kernels: Kernels, blocks: int, slots: int, lanes: int, drafter: bool = False
 ) -> ModelState:
-    """Storage for `blocks` KV blocks, `slots` state slots and `lanes` live sequences, and a drafter's if there is one."""
-    conv = ConvShape(spec.conv_channels, spec.conv_width)
+    """Storage for `blocks` KV blocks, `slots` state slots and `lanes` live sequences, and a drafter's if there is one.
 
-    def layer(mixer: str) -> RecurrentState | KVStore:
-        if mixer == "full_attention":
-            return kernels.kv_store(spec.kv, blocks)
-        return RecurrentState(kernels.conv_state(conv, slots, lanes), kernels.delta_state(spec.delta, slots, lanes))
-
-    layers = tuple(layer(item.mixer) for item in spec.layers)
+    Raises CheckpointError when these kernels cannot compute the model.
+    """
+    check_support(spec, kernels)
+    layers = tuple(_layer_state(item, spec, kernels, blocks, slots, lanes) for item in spec.layers)
     if not drafter:
         return ModelState(layers)
     hidden = kernels.conv_state(ConvShape(spec.hidden_size, 2), slots, lanes)
     return ModelState(layers, DrafterState(kernels.kv_store(spec.kv, blocks), hidden))
+
+
+def _layer_state(
+    layer: LayerSpec, spec: ModelSpec, kernels: Kernels, blocks: int, slots: int, lanes: int
+) -> LayerState:
+    if layer.mixer == "full_attention":
+        return kernels.kv_store(spec.kv, blocks)
+    if layer.mixer == "indexed_attention":
+        assert spec.index is not None
+        return kernels.indexed_store(spec.kv, spec.index.shape, blocks)
+    conv = kernels.conv_state(ConvShape(spec.conv_channels, spec.conv_width), slots, lanes)
+    delta = kernels.delta_state(spec.delta, slots, lanes)
+    if layer.ngram is None:
+        return RecurrentState(conv, delta)
+    assert spec.streams is not None
+    shape = ConvShape(spec.streams.count * spec.hidden_size, layer.ngram.conv_width, layer.ngram.order)
+    tokens = kernels.ngram_state(layer.ngram.order, slots, lanes)
+    return RecurrentState(conv, delta, NgramState(tokens, kernels.conv_state(shape, slots, lanes)))

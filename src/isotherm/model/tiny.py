@@ -9,10 +9,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from isotherm.core.errors import ConfigError
-from isotherm.model.hf_config import read_json
+from isotherm.model.fields import read_json
 from isotherm.model.source import EMBEDDED
 
-Kind = Literal["qwen3_5", "qwen3_next", "qwen3_5_moe"]
+Kind = Literal["qwen3_5", "qwen3_next", "qwen3_5_moe", "qwen4_exp"]
 
 _SHAPE: dict[str, Any] = {
     "hidden_size": 64,
@@ -34,11 +34,33 @@ _MOE = {
     "moe_intermediate_size": 40,
     "shared_expert_intermediate_size": 48,
 }
+_FLASH: dict[str, Any] = {
+    "hc_count": 3,
+    "hc_lowrank": 20,
+    "ple_layer_ids": [1, 3],
+    "ple_embed_dim": 24,
+    "ple_conv_kernel_size": 4,
+    "ngram_size": 3,
+    "heads_per_ngram": 2,
+    "ngram_vocab_size_base": 101,
+    "make_ngram_vocab_size_divisible_by": 8,
+    "split_ngram_parts": 5,
+    "indexer_n_heads": 2,
+    "indexer_kv_heads": 1,
+    "indexer_head_dim": 16,
+    "indexer_budget": 32,
+    "indexer_compress_ratio": 8,
+    "output_gate_type": "sigmoid",
+    "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.25},
+}
 _CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "qwen3_5": ("Qwen3_5TextConfig", _DENSE),
     "qwen3_next": ("Qwen3NextConfig", _DENSE | _MOE),
     "qwen3_5_moe": ("Qwen3_5MoeTextConfig", _MOE),
+    "qwen4_exp": ("Qwen4ExpTextConfig", _MOE | _FLASH),
 }
+DRAFTING = ("qwen3_5", "qwen3_next", "qwen3_5_moe")
+"""Kinds whose checkpoints may have a drafter that is implemented."""
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json")
 
 
@@ -62,6 +84,8 @@ def write_tiny(
 
     if kind not in _CLASSES:
         raise ConfigError("kind", f"must be one of {', '.join(_CLASSES)}, got {kind!r}")
+    if drafter and kind not in DRAFTING:
+        raise ConfigError("drafter", f"the drafter of {kind} is not implemented yet")
     name, extra = _CLASSES[kind]
     fields = _SHAPE | extra | shape
     for field in ("vocab_size", "eos_token_id"):
@@ -74,6 +98,8 @@ def write_tiny(
         for parameter in model.parameters():
             if parameter.dim() == 1:
                 parameter.add_(torch.randn_like(parameter) * 0.1)
+            elif not parameter.any():  # a convolution that would add nothing
+                parameter.copy_(torch.randn_like(parameter) * 0.3)
     model.to(dtype).save_pretrained(out)
     for file in TOKENIZER_FILES:
         if (EMBEDDED / file).is_file():

@@ -1,0 +1,219 @@
+"""What only Flash-Next has, where engines have got it wrong: n-gram and convolution histories, index keys, their snapshots."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from harness import EOS, GREEDY, Setup, alone, assert_published_is_exact, drive, request, tokens
+
+from isotherm.core.constants import BLOCK
+from isotherm.fuzz.states import poison
+from isotherm.kernels.c_provider import CKernels
+from isotherm.kernels.load import load_kernels
+from isotherm.model.load import load_decoder
+from isotherm.runner.forward import Sequenced, logits_of
+
+KIND = "qwen4_exp"
+REACH = 9
+"""Tokens before a position that its n-grams and their convolution read: (4 - 1) taps, 3 apart."""
+
+
+@pytest.fixture
+def setup(checkpoints) -> Setup:
+    return Setup(checkpoints[KIND], "c", "bfloat16")
+
+
+@pytest.fixture
+def exact(checkpoints) -> Setup:
+    """float32: what rounding to bfloat16 mostly hides must show."""
+    return Setup(checkpoints[KIND], "c", "float32")
+
+
+@pytest.mark.parametrize("offset", range(REACH + 2))
+def test_an_end_token_at_any_offset_before_a_hit_changes_nothing(exact: Setup, offset: int) -> None:
+    prompt = list(tokens(180, 1))
+    prompt[128 - offset] = EOS
+    engine = exact.engine()
+    cold, warm = (drive(engine, [request(prompt)])["r"] for _ in range(2))
+    assert (cold.cached, warm.cached) == (0, 128)
+    assert warm.compared == alone(exact, request(prompt)).compared
+
+
+@pytest.mark.parametrize("cut", [*range(65, 74), 127, 128, 129])
+def test_a_cut_inside_an_index_group_changes_nothing(checkpoints, cut: int) -> None:
+    decoder = load_decoder(checkpoints[KIND], load_kernels("c", "float32", 1), 256)
+    ids = tokens(200, 2)
+    assert torch.equal(logits_of(decoder, ids), logits_of(decoder, ids, [cut, cut + 3]))
+
+
+def test_the_torch_form_decodes_what_it_prefills(checkpoints) -> None:
+    decoder = load_decoder(checkpoints[KIND], load_kernels("torch", "bfloat16", 1), 256)
+    ids = tokens(100, 3)
+    assert torch.equal(logits_of(decoder, ids), logits_of(decoder, ids, range(1, 100)))
+
+
+def test_a_match_that_ends_inside_a_prefix_equals_its_own_cold_run(setup: Setup) -> None:
+    stem = tokens(330, 4)
+    engine = setup.engine(snapshot_interval=64)
+    drive(engine, [request((*stem, *tokens(50, 5)), name="a")])
+    for length in (70, 129, 200, 257, 300):
+        item = request((*stem[:length], *tokens(60, length)), name=f"b{length}")
+        answer = drive(engine, [item])[item.id]
+        assert answer.cached == length // BLOCK * BLOCK
+        assert answer.compared == alone(setup, item).compared
+    assert assert_published_is_exact(engine) > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_snapshot_has_all_state_and_aux_state_or_is_not_built(checkpoints, seed: int) -> None:
+    """On memory that is NaN until written: after each pass a slot is whole where a boundary was asked for, else untouched."""
+    decoder = load_decoder(checkpoints[KIND], load_kernels("c", "float32", 1), 512)
+    rng = random.Random(seed)
+    sequence = Sequenced(decoder, 400)
+    poison(sequence.state)
+    kept = sequence.state.by_slot()
+    assert {name.partition(".")[2] for name in kept} == {"conv", "delta", "ngram.tokens", "ngram.conv"}
+    built: set[int] = set()
+    while sequence.length < 400:
+        before = sequence.length
+        count = min(400 - before, rng.choice((1, 1, 2, 9, 40, 63, 64, 65, 130)))
+        sequence.extend([rng.choice((EOS, rng.randrange(EOS))) for _ in range(count)])
+        built |= {end // BLOCK for end in range(before + 1, sequence.length + 1) if end % BLOCK == 0}
+        for slot in range(1, 400 // BLOCK + 1):
+            unwritten = [bool(torch.isnan(tensor[slot]).all()) for tensor in kept.values()]
+            whole = [bool(torch.isfinite(tensor[slot]).all()) for tensor in kept.values()]
+            assert all(whole) if slot in built else all(unwritten)
+
+
+def test_the_history_of_the_published_fault_hits_and_answers_as_without_a_cache(setup: Setup) -> None:
+    """There, snapshots without aux state took the place of complete ones under the same key: of 1,006 look-ups none hit.
+
+    So boundaries are snapshotted again and again: by prefill, by decode, after preemption, and by two requests at once.
+    """
+    engine = setup.engine(blocks=30, slots=9, seqs=3, budget=100, max_model_len=512)
+    talk = tokens(150, 6)
+    history = tuple(talk)
+    hits = 0
+    for turn in range(4):
+        items = [
+            request(history, name=f"a{turn}", params=replace(GREEDY, max_tokens=40)),
+            request((*history, *tokens(5, turn)), name=f"b{turn}", params=replace(GREEDY, max_tokens=30)),
+            request((*talk[:100], *tokens(60, turn + 20)), name=f"c{turn}"),
+        ]
+        answers = drive(engine, items)
+        for item in items:
+            assert answers[item.id].compared == alone(setup, item, max_model_len=512).compared
+        again = drive(engine, [replace(items[0], id="again")])["again"]
+        hits += again.cached == (len(history) - 1) // BLOCK * BLOCK
+        assert again.compared == answers[items[0].id].compared
+        history = (*history, *answers[items[0].id].tokens, *tokens(3, turn + 40))
+    assert hits == 4, "a prompt that was just answered must hit at its last boundary"
+    assert assert_published_is_exact(engine) > 0
+
+
+def a_second_turn(setup: Setup) -> None:
+    """Warm against cold, with the end token, n-grams and index groups across the cut."""
+    engine = setup.engine()
+    prompt = (*tokens(126, 2), EOS, *tokens(70, 8))
+    first = drive(engine, [request(prompt, params=replace(GREEDY, max_tokens=70))])["r"]
+    item = request((*prompt, *first.tokens, *tokens(20, 3)))
+    second = drive(engine, [item])["r"]
+    assert second.cached == 256
+    assert second.compared == alone(setup, item).compared
+
+
+def a_prefill_in_pieces(setup: Setup) -> None:
+    item = request(tokens(190, 9))
+    assert drive(setup.engine(budget=21), [item])["r"].compared == alone(setup, item).compared
+
+
+def snapshots_lack_the_ngram_history(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.ngrams
+
+    def broken(self, batch, ids, hashing, state):
+        out = true(self, batch, ids, hashing, state)
+        state.history[batch.write_slots.long()] = 0
+        return out
+
+    patch.setattr(CKernels, "ngrams", broken)
+
+
+def snapshots_lack_the_history_of_the_ngrams_convolution(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.causal_conv
+
+    def broken(self, batch, x, weight, state):
+        out = true(self, batch, x, weight, state)
+        if state.shape.dilation > 1:
+            state.history[batch.write_slots.long()] = 0
+        return out
+
+    patch.setattr(CKernels, "causal_conv", broken)
+
+
+def a_group_is_pooled_from_the_keys_of_one_pass(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.write_indexed
+
+    def broken(self, batch, k, v, index_key, weight, eps, table, store):
+        start = int(batch.starts[0])
+        if batch.segments == 1 and start % store.index.ratio:
+            store.keys[int(batch.blocks[start // BLOCK]), start // 8 * 8 % BLOCK : start % BLOCK] = 0
+        true(self, batch, k, v, index_key, weight, eps, table, store)
+
+    patch.setattr(CKernels, "write_indexed", broken)
+
+
+def the_choice_of_keys_follows_the_pass(patch: pytest.MonkeyPatch) -> None:
+    """A pass that begins late enough attends to all keys; one that begins early has the budget."""
+    true = CKernels.select
+
+    def broken(self, batch, q, store, most):
+        return true(self, batch, q, store, most if int(batch.starts[0]) == 0 else most + 1)
+
+    patch.setattr(CKernels, "select", broken)
+
+
+FAULTS = [
+    (snapshots_lack_the_ngram_history, a_second_turn),
+    (snapshots_lack_the_history_of_the_ngrams_convolution, a_second_turn),
+    (a_group_is_pooled_from_the_keys_of_one_pass, a_prefill_in_pieces),
+    (the_choice_of_keys_follows_the_pass, a_prefill_in_pieces),
+]
+
+
+@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=[fault.__name__ for fault, _ in FAULTS])
+def test_a_broken_rule_is_caught(
+    exact: Setup,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Callable[[pytest.MonkeyPatch], None],
+    check: Callable[[Setup], None],
+) -> None:
+    check(exact)
+    with monkeypatch.context() as patch:
+        fault(patch)
+        with pytest.raises(AssertionError):
+            check(exact)
+
+
+def test_a_snapshot_that_lacks_a_tensor_cannot_be_committed_unseen(exact: Setup, monkeypatch) -> None:
+    """The check of published state reads every tensor of `by_slot`, so one left unwritten is found by its name."""
+    snapshots_lack_the_ngram_history(monkeypatch)
+    engine = exact.engine()
+    drive(engine, [request(tokens(200, 1))])
+    true = CKernels.ngrams
+    monkeypatch.undo()
+    assert true is not CKernels.ngrams
+    with pytest.raises(AssertionError, match=r"ngram\.tokens"):
+        assert_published_is_exact(engine)
+
+
+def test_slots_are_written_by_the_passes_that_name_them_alone(checkpoints) -> None:
+    """Decoding up to a boundary and beyond leaves the slots of other boundaries as they were."""
+    decoder = load_decoder(checkpoints[KIND], load_kernels("c", "float32", 1), 256)
+    sequence = Sequenced(decoder, 200)
+    sequence.extend(tokens(64, 1))
+    first = {name: tensor[1].clone() for name, tensor in sequence.state.by_slot().items()}
+    for token in tokens(100, 2):
+        sequence.extend([token])
+    assert all(torch.equal(tensor[1], first[name]) for name, tensor in sequence.state.by_slot().items())
