@@ -7,7 +7,6 @@ from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.native.arguments import matrix, vector
 from isotherm.kernels.native.library import Library
-from isotherm.kernels.native.memory import large_pages
 from isotherm.kernels.state import KVShape, KVStore
 
 _LANES = 16
@@ -20,8 +19,8 @@ def kv_store(native: Library, shape: KVShape, blocks: int) -> KVStore:
     """
     pair = 2 if native.dtype == torch.bfloat16 else 1
     columns = -(-shape.dim // _LANES) * _LANES
-    k = large_pages(blocks, shape.heads, -(-shape.dim // pair), BLOCK, pair, dtype=native.dtype)
-    v = large_pages(blocks, shape.heads, BLOCK // pair * columns, pair, dtype=native.dtype)
+    k = torch.empty(blocks, shape.heads, -(-shape.dim // pair), BLOCK, pair, dtype=native.dtype)
+    v = torch.empty(blocks, shape.heads, BLOCK // pair * columns, pair, dtype=native.dtype)
     return KVStore(shape, k, v)
 
 

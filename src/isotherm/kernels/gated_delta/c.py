@@ -16,12 +16,14 @@ _LANES = 16
 def delta_state(shape: DeltaShape, slots: int, lanes: int) -> DeltaState:
     """state [slots, Hv, DK, C]; rows k [lanes, Hk, DK, 64], u [lanes, Hv, 64, C], G [lanes, Hv, 64]; all float32.
 
-    C is DV rounded up to 16, the added columns always 0.
+    C is DV rounded up to 16, the added columns always 0. Rows, which every token reads again, lie in large pages; slots do not,
+    because the system takes milliseconds to find and clear a large page, and a new slot would wait for it.
     """
     if shape.value_heads % shape.key_heads:
         raise ValueError(f"value_heads: must be a multiple of {shape.key_heads}, got {shape.value_heads}")
     columns = -(-shape.value_dim // _LANES) * _LANES
-    state = large_pages(slots, shape.value_heads, shape.key_dim, columns, dtype=torch.float32)
+    state = torch.empty(slots, shape.value_heads, shape.key_dim, columns)
+    state[0].zero_()
     rows = {
         "k": large_pages(lanes, shape.key_heads, shape.key_dim, BLOCK, dtype=torch.float32),
         "u": large_pages(lanes, shape.value_heads, BLOCK, columns, dtype=torch.float32),
