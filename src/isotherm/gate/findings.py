@@ -9,7 +9,8 @@ def headline(report: GateReport) -> str:
     if report.passed:
         allowed = [result.arm.name for result in report.arms if result.verdict != "pass"]
         if allowed:
-            return f"PASS: {', '.join(allowed)} differ, as they may; everything else is equal"
+            differ = "differ, as they may" if len(allowed) > 1 else "differs, as it may"
+            return f"PASS: {', '.join(allowed)} {differ}; everything else is equal"
         if report.not_compared:
             return "PASS: every answer is the same in all that this server lets be compared"
         return "PASS: every answer is the same bit for bit, and every hit is as computed"
