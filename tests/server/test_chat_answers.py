@@ -46,12 +46,13 @@ def test_the_engine_is_given_prompt_hint_salt_and_parameters(client: openai.Open
             "skip_special_tokens": False,
             "cache_salt": "mine",
             "skip_reading_prefix_cache": True,
+            "num_speculative_tokens": 2,
         },
     )
     request = served.engine.requests[0]
     params = request.sampling
     assert (request.hint, request.cache_salt, request.skip_reading_prefix_cache, request.seed) == (7, "mine", True, 7)
-    assert request.prompt[0] == BEGIN
+    assert request.prompt[0] == BEGIN and request.num_speculative_tokens == 2
     assert (params.temperature, params.top_p, params.top_k, params.min_p) == (0.5, 0.9, 0, 0.125)
     assert (params.frequency_penalty, params.presence_penalty, params.repetition_penalty) == (0.25, -0.5, 1.5)
     assert (params.max_tokens, params.min_tokens, params.stop, params.stop_token_ids) == (5, 2, ("x", "yy"), (9,))

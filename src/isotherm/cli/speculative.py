@@ -12,7 +12,8 @@ Speculative = Annotated[
     str,
     typer.Option(
         metavar="JSON",
-        help='Guess tokens ahead: {"method": "mtp", "num_speculative_tokens": 3, "adaptive": true}; method mtp or ngram. Answers stay the same.',
+        help='Guess tokens ahead: {"method": "mtp", "num_speculative_tokens": 3}; method mtp or ngram; "adaptive": true for '
+        "fewer where they are wrong. Answers stay the same.",
     ),
 ]
 

@@ -112,11 +112,16 @@ class LLM:
         n: int = 1,
         cache_salt: str = "",
         skip_reading_prefix_cache: bool = False,
+        num_speculative_tokens: int | None = None,
     ) -> list[RequestOutput]:
-        """Continue each prompt (text, or token ids) n times. Raises RequestError naming the parameter at fault."""
+        """Continue each prompt (text, or token ids) n times. num_speculative_tokens: at most, where there are drafts at all.
+
+        Raises RequestError naming the parameter at fault.
+        """
         many = [prompts] if isinstance(prompts, str) or (prompts and isinstance(prompts[0], int)) else prompts
         tokens = [self._tokens(prompt) for prompt in many]  # type: ignore[arg-type]
-        return self._run([(prompt, 0) for prompt in tokens], sampling_params, n, cache_salt, skip_reading_prefix_cache)
+        asked = [(prompt, 0) for prompt in tokens]
+        return self._run(asked, sampling_params, n, cache_salt, skip_reading_prefix_cache, num_speculative_tokens)
 
     def chat(
         self,
@@ -152,6 +157,7 @@ class LLM:
         n: int,
         cache_salt: str,
         skip_cache: bool,
+        drafts: int | None = None,
     ) -> list[RequestOutput]:
         sampling = sampling or SamplingParams()
         if n < 1:
@@ -163,7 +169,7 @@ class LLM:
             group = []
             for choice in range(n):
                 request = Request(
-                    f"llm-{next(self._ids)}", tokens, sampling, seed, choice, hint, cache_salt, skip_cache
+                    f"llm-{next(self._ids)}", tokens, sampling, seed, choice, hint, cache_salt, skip_cache, drafts
                 )
                 self.engine.add(request)
                 running[request.id] = Collector(request)

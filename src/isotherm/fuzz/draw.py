@@ -24,16 +24,17 @@ def draw(seed: int, longest: int, vocabulary: int) -> Script:
         threads=rng.choice((1, 1, 1, 2)),
         drafts=rng.choice((0, 0, 1, 2, 3, 8)),
         method=rng.choice(("mtp", "mtp", "ngram")),
+        adaptive=rng.random() < 0.3,
     )
     asks: list[Ask] = []
     step = 0
     for number in range(rng.randint(3, 14)):
         step += rng.choice((0, 0, 1, 2, 5, 20, 80))
-        asks.append(_ask(rng, number, step, longest, vocabulary))
+        asks.append(_ask(rng, number, step, longest, vocabulary, setting.drafts))
     return Script(seed, setting, tuple(asks))
 
 
-def _ask(rng: random.Random, number: int, at: int, longest: int, vocabulary: int) -> Ask:
+def _ask(rng: random.Random, number: int, at: int, longest: int, vocabulary: int, drafts: int) -> Ask:
     sampling = _sampling(rng, longest, vocabulary)
     pieces = _pieces(rng, number, longest - (sampling.max_tokens or 1) // 2)
     return Ask(
@@ -46,6 +47,7 @@ def _ask(rng: random.Random, number: int, at: int, longest: int, vocabulary: int
         hint=rng.choice((0, 0, pieces[0].length, rng.randrange(200))),
         salt=rng.choice(("", "", "", "", "other")),
         skip_cache=rng.random() < 0.05,
+        drafts=rng.choice((None, None, 0, rng.randint(0, drafts))),
         cancel_after=rng.choice((None,) * 6 + (1, 2, 3, rng.randint(1, 60))),
     )
 

@@ -73,7 +73,7 @@ def resolve(ask: Ask, played: Played, longest: int, vocabulary: int) -> Request:
     prompt = tuple(token for piece in ask.pieces for token in _tokens(piece, played, vocabulary))
     prompt = prompt[: longest - 1] or (0,)
     hint = min(ask.hint, len(prompt))
-    return Request(ask.id, prompt, ask.sampling, ask.seed, ask.choice, hint, ask.salt, ask.skip_cache)
+    return Request(ask.id, prompt, ask.sampling, ask.seed, ask.choice, hint, ask.salt, ask.skip_cache, ask.drafts)
 
 
 def _tokens(piece: Piece, played: Played, vocabulary: int) -> tuple[int, ...]:

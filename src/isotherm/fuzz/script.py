@@ -24,7 +24,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request. at: the step before which it arrives. cancel_after: steps later it is cancelled, None for never."""
+    """One request. at: the step before which it arrives. cancel_after: steps later it is cancelled, None for never.
+
+    drafts: guesses at once for it, at most; None for as many as the engine makes.
+    """
 
     number: int
     at: int
@@ -35,6 +38,7 @@ class Ask:
     hint: int = 0
     salt: str = ""
     skip_cache: bool = False
+    drafts: int | None = None
     cancel_after: int | None = None
 
     @property
@@ -47,7 +51,7 @@ class Ask:
 class Setting:
     """How the engine is set up. spare_blocks, slots: beyond the least that the limits need, so 0 is the tiniest pool.
 
-    drafts: how many tokens are guessed ahead, by `method`; 0 for none.
+    drafts: how many tokens are guessed ahead at most, by `method`; 0 for none. adaptive: fewer where they were wrong.
     """
 
     caching: bool = True
@@ -59,6 +63,7 @@ class Setting:
     threads: int = 1
     drafts: int = 0
     method: str = "mtp"
+    adaptive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,15 +94,17 @@ class Subject:
         poison(self.runner.state)
         self.audit = Audit(self.runner.state)
         self.cache = PrefixCache(capacity.blocks - 1, capacity.slots - 1, enabled=setting.caching, observer=self.audit)
-        guesses = setting.drafts and (drafter is not None or setting.method == "ngram")
-        speculative = SpeculativeConfig(setting.method, setting.drafts) if guesses else None
+        guesses = setting.drafts > 0 and (drafter is not None or setting.method == "ngram")
+        self._most = setting.drafts if guesses else 0
+        speculative = SpeculativeConfig(setting.method, setting.drafts, setting.adaptive) if guesses else None
         self.scheduler = Scheduler(
             limits, self.cache, Layout(setting.snapshot_interval), model.vocabulary, model.longest, speculative
         )
 
     def add(self, request: Request) -> None:
-        """Queue a request."""
-        self.scheduler.add(request)
+        """Queue a request, which wants no more guesses than there are here."""
+        wanted = request.num_speculative_tokens
+        self.scheduler.add(replace(request, num_speculative_tokens=None if wanted is None else min(wanted, self._most)))
 
     def cancel(self, request_id: str) -> None:
         """End a request, if it is still there."""

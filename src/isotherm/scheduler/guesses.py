@@ -35,9 +35,11 @@ class Guesses:
         They stop where a state would be made from one, and before the answer's greatest length.
         """
         room = min(self._most(sequence), rows, draft_room(sequence.computed), self._left(sequence))
-        if room < 1 or self._config is None:
-            return ()
-        if self._config.method == "ngram":
+        return self.found(sequence, room) if room > 0 else ()
+
+    def found(self, sequence: Sequence, room: int) -> tuple[int, ...]:
+        """At most `room` guesses, from wherever they come."""
+        if self._config is not None and self._config.method == "ngram":
             return what_followed(sequence.tokens(max(0, sequence.length - WINDOW), sequence.length), room)
         return sequence.drafts[:room]
 

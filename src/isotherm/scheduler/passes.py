@@ -106,9 +106,9 @@ class PassDraft:
         """Preempt the latest arrivals until `blocks` can be had. False when `sequence` itself had to go.
 
         Sequences that this pass computes already are safe. A victim does not come back in this pass unless it held a block for
-        guesses: it needs more than it gave, of which `sequence` takes a part, or it is `sequence` and lacked some before. The oldest sequence not yet planned never
-        goes unless others are planned, since all memory that they do not hold is then its own: so a pass with work to do is
-        never empty.
+        guesses: it needs more than it gave, of which `sequence` takes a part, or it is `sequence` and lacked some before. The
+        oldest sequence not yet planned never goes unless others are planned, since all memory that they do not hold is then its
+        own: so a pass with work to do is never empty.
         """
         while self._cache.blocks.available < blocks:
             victim = next(s for s in reversed(self._roster.running) if s.number not in self._planned)

@@ -19,7 +19,8 @@ class Sequence:
         0 ......... place ............ block_floor(computed) ...... computed ........... length
         | published | written, private | rows kept in the lane       | not computed yet   |
 
-    drafts: guesses for the tokens after the last one. acceptance: how often they were right. points: boundaries of its prompt at which a snapshot is wanted.
+    drafts: guesses for the tokens after the last one. acceptance: how often they were right.
+    points: boundaries of its prompt at which a snapshot is wanted.
     scores: log-probabilities of prompt[1:], gathered so far.
     replay, borrowed: its hit's, None and NULL_BLOCK in exact mode; `borrowed` is held until it has been copied.
     shadowed: blocks of the tree on the way to `place` that it holds and does not use; none in exact mode.

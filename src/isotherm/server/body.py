@@ -80,3 +80,4 @@ class GenerationBody(Body):
     return_tokens_as_token_ids: bool | None = None
     cache_salt: str | None = None
     skip_reading_prefix_cache: bool | None = None
+    num_speculative_tokens: int | None = None

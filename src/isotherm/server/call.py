@@ -63,6 +63,7 @@ def make_call(kind: str, arrived: float, model: str, body: GenerationBody, promp
             hint=prompt.hint,
             cache_salt=body.cache_salt or "",
             skip_reading_prefix_cache=bool(body.skip_reading_prefix_cache),
+            num_speculative_tokens=body.num_speculative_tokens,
         )
         for place, prompt in enumerate(prompts)
         for choice in range(n)
