@@ -23,6 +23,7 @@ def main() -> None:
     params.hostnames, params.port = ["127.0.0.1"], options.port
     params.n_ctx, params.n_parallel = options.context * options.slots, options.slots
     params.n_ubatch = options.ubatch
+    params.n_batch = max(params.n_batch, options.ubatch)
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
     params.use_jinja = True
     server = xllamacpp.Server(params)

@@ -24,7 +24,7 @@ class Context:
     """What the drafter has of the sequence in a lane.
 
     first: its first entry that counts; the one before it has no row before it. pieces: the model's rows, of all positions where
-    an anchor is kept, else of the last pass.
+    an anchor is kept, else the last ones, of which rejected drafts may leave one.
     """
 
     first: int = 1
@@ -98,10 +98,12 @@ class DrafterContext:
             done.append(piece)
 
     def _append(self, view: SegmentView, tokens: Tensor, rows: Tensor) -> None:
-        context = self._contexts[view.lane]
-        kept = context.pieces if self._anchor is not None else []
-        context.pieces = [*kept, Piece(view.start, tokens.clone(), rows.clone())]
-        if self._anchor is not None and context.pieces[0].start == 0:
+        context, piece = self._contexts[view.lane], Piece(view.start, tokens, rows)
+        if self._anchor is None:
+            context.pieces = [piece.since(view.end - 1 - self._most)]
+            return
+        context.pieces.append(piece.since(view.start))
+        if context.pieces[0].start == 0:
             for boundary, slot in view.writes:
                 self._anchor.keep(slot, before(context.pieces, boundary))
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from torch import Tensor
 
@@ -30,7 +30,12 @@ class Piece:
     def until(self, position: int) -> "Piece":
         """The rows before `position`, as a copy."""
         count = position - self.start
-        return replace(self, tokens=self.tokens[:count].clone(), rows=self.rows[:count].clone())
+        return Piece(self.start, self.tokens[:count].clone(), self.rows[:count].clone())
+
+    def since(self, position: int) -> "Piece":
+        """Those from `position` on, as a copy."""
+        skipped = max(0, position - self.start)
+        return Piece(self.start + skipped, self.tokens[skipped:].clone(), self.rows[skipped:].clone())
 
 
 def before(pieces: Sequence[Piece], position: int) -> list[Piece]:
