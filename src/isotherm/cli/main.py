@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from isotherm.cli import bench, chat, checkpoint, doctor, evaluate, fuzz, gate, generate, serve, trace
+from isotherm.cli import bench, chat, checkpoint, doctor, evaluate, fuzz, gate, generate, plan, serve, trace
 from isotherm.cli.native_options import GroupedCommand
 from isotherm.core.errors import IsothermError
 from isotherm.core.version import VERSION
@@ -26,6 +26,7 @@ app.command()(bench.bench)
 app.command("eval")(evaluate.evaluate)
 app.command()(fuzz.fuzz)
 app.command()(doctor.doctor)
+app.command()(plan.plan)
 app.add_typer(checkpoint.app, name="checkpoint")
 app.add_typer(trace.app, name="trace")
 

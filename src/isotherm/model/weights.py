@@ -1,0 +1,65 @@
+"""How many bytes a checkpoint's weights take, from the headers of its files."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+
+from isotherm.core.errors import CheckpointError
+from isotherm.model.checkpoint import SKIPPED
+from isotherm.model.spec import ModelSpec
+
+_TABLE = ".ngram_embedding."
+
+
+@dataclass(frozen=True, slots=True)
+class WeightBytes:
+    """model: held in memory, but for padding. mapped: n-gram tables, read from disk. drafter, vision: of these parts."""
+
+    model: int = 0
+    mapped: int = 0
+    drafter: int = 0
+    vision: int = 0
+
+
+def weight_bytes(folder: Path, spec: ModelSpec, dtype: torch.dtype) -> WeightBytes:
+    """Matrices in `dtype`; vectors and convolutions in float32, as layers hold them; tables and vision as stored.
+
+    Raises CheckpointError when a file cannot be read.
+    """
+    model = mapped = drafter = vision = 0
+    for name, shape, stored in _headers(folder):
+        count = math.prod(shape)
+        held = count * (dtype.itemsize if len(shape) > 1 and "conv1d" not in name else 4)
+        if name.startswith(SKIPPED):
+            if "mtp." in name:
+                drafter += held
+            else:
+                vision += stored
+        elif _TABLE in name:
+            mapped += stored
+        elif not (spec.tied_embeddings and name.endswith("lm_head.weight")):
+            model += held
+    return WeightBytes(model, mapped, drafter, vision)
+
+
+def _headers(folder: Path) -> Iterator[tuple[str, list[int], int]]:
+    """Name, shape and stored bytes of every float tensor."""
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise CheckpointError(f"{folder}: no *.safetensors file; other weight formats are not read")
+    for path in files:
+        try:
+            with safe_open(path, framework="pt") as file:
+                for name in file.keys():  # noqa: SIM118
+                    header = file.get_slice(name)
+                    if (kind := header.get_dtype()) in _BYTES:
+                        yield name, header.get_shape(), math.prod(header.get_shape()) * _BYTES[kind]
+        except Exception as error:
+            raise CheckpointError(f"{path}: {error}") from error
+
+
+_BYTES = {"BF16": 2, "F16": 2, "F32": 4, "F64": 8}
