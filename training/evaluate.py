@@ -5,61 +5,29 @@ python -m training.evaluate --model src/isotherm/model/embedded --cases src/isot
 
 import argparse
 import json
-import re
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import load_file
 
+from isotherm.engine.outputs import CompletionOutput
+from isotherm.evaluate.answering import read_answer
+from isotherm.evaluate.case import EvalCase, load_cases
+from isotherm.gate.expect import unmet
+from isotherm.text.chat import ChatPrompt
 from training.decode import draft_acceptance, greedy
 from training.export import from_checkpoint
 from training.network import Network, Shape
 from training.packing import load_tokenizer
 from training.template import render
 
-CALL = re.compile(r"<tool_call>\n<function=([^>\n]*)>\n(.*?)</function>\n</tool_call>", re.DOTALL)
-PARAMETER = re.compile(r"<parameter=([^>\n]*)>\n(.*?)\n</parameter>\n", re.DOTALL)
 
-
-def parse_calls(text: str) -> list[tuple[str, dict[str, str]]]:
-    """(name, raw arguments) of each call in the text."""
-    return [(name, dict(PARAMETER.findall(body))) for name, body in CALL.findall(text)]
-
-
-def _same(raw: dict[str, str], expected: dict[str, Any]) -> bool:
-    if raw.keys() != expected.keys():
-        return False
-    for key, value in expected.items():
-        if isinstance(value, str):
-            if raw[key] != value:
-                return False
-            continue
-        try:
-            if json.loads(raw[key]) != value:
-                return False
-        except ValueError:
-            return False
-    return True
-
-
-def passes(text: str, expect: dict[str, Any]) -> bool:
-    """Whether an answer meets what its case expects."""
-    if "calls" in expect:
-        made, wanted = parse_calls(text), list(expect["calls"])
-        if len(made) != len(wanted):
-            return False
-        for name, raw in made:
-            match = next((w for w in wanted if w["name"] == name and _same(raw, w["arguments"])), None)
-            if match is None:
-                return False
-            wanted.remove(match)
-        return True
-    lower = text.lower()
-    return (
-        "<tool_call>" not in text and bool(text.strip()) and all(part.lower() in lower for part in expect["contains"])
-    )
+def judge(case: EvalCase, text: str) -> str | None:
+    """Why an answer's text does not meet its case, by the rules of `isotherm eval`; None when it does."""
+    output = CompletionOutput(0, text, (), None, "stop", None)
+    return unmet(case.expect, read_answer(case, ChatPrompt((), 0, "", in_reasoning=False), output))
 
 
 def load_network(folder: Path) -> Network:
@@ -70,14 +38,13 @@ def load_network(folder: Path) -> Network:
     return network.to("cuda" if cuda else "cpu").eval()
 
 
-def answer_all(
-    network: Network, cases: list[dict[str, Any]], rows: int, limit: int
-) -> list[tuple[list[int], list[int]]]:
+def answer_all(network: Network, cases: Sequence[EvalCase], rows: int, limit: int) -> list[tuple[list[int], list[int]]]:
     """(prompt, written tokens) of each case, decoded `rows` at a time by length."""
     tokenizer = load_tokenizer()
     end = tokenizer.token_to_id("<|im_end|>")
     prompts = [
-        tokenizer.encode(render(c["messages"], c["tools"], prompt=True), add_special_tokens=False).ids for c in cases
+        tokenizer.encode(render(list(c.messages), list(c.tools), prompt=True), add_special_tokens=False).ids
+        for c in cases
     ]
     order = sorted(range(len(cases)), key=lambda i: len(prompts[i]))
     answers: list[list[int]] = [[] for _ in cases]
@@ -88,20 +55,17 @@ def answer_all(
     return list(zip(prompts, answers, strict=True))
 
 
-def evaluate(network: Network, cases: list[dict[str, Any]], rows: int = 16, show: int = 0) -> dict[str, float]:
+def evaluate(network: Network, cases: Sequence[EvalCase], rows: int = 16, show: int = 0) -> dict[str, float]:
     """The figures of `isotherm eval`."""
     scores: dict[str, list[bool]] = defaultdict(list)
     right = total = 0
     for case, (prompt, written) in zip(cases, answer_all(network, cases, rows, 260), strict=True):
         text = load_tokenizer().decode(written, skip_special_tokens=False).removesuffix("<|im_end|>")
-        good = passes(text, case["expect"])
-        scores[case["group"]].append(good)
-        if not good and sum(not s for s in scores[case["group"]]) <= show:
-            print(
-                f"--- {case['id']}\nuser: {case['messages'][-1]['content'][-400:]}\nwant: {case['expect']}\nsaid: {text}",
-                flush=True,
-            )
-        if len(scores[case["group"]]) % 3 == 1:
+        why = judge(case, text)
+        scores[case.group].append(why is None)
+        if why and sum(not s for s in scores[case.group]) <= show:
+            print(f"--- {case.id}\nuser: {case.messages[-1]['content'][-400:]}\n{why}\nsaid: {text}", flush=True)
+        if len(scores[case.group]) % 3 == 1:
             accepted, drafted = draft_acceptance(network, prompt, written)
             right, total = right + accepted, total + drafted
     figures = {group: sum(values) / len(values) for group, values in scores.items()}
@@ -117,8 +81,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=16)
     parser.add_argument("--show", type=int, default=0, help="failures to print, of each group")
     args = parser.parse_args()
-    cases = [json.loads(line) for line in args.cases.read_text(encoding="utf-8").splitlines()][:: args.every]
-    figures = evaluate(load_network(args.model), cases, args.rows, args.show)
+    figures = evaluate(load_network(args.model), load_cases(args.cases)[:: args.every], args.rows, args.show)
     print(json.dumps(figures, indent=2))
     if args.json:
         args.json.write_text(json.dumps(figures, indent=2) + "\n")

@@ -4,6 +4,7 @@ import json
 import random
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import torch
@@ -11,13 +12,20 @@ from training.cases import COUNTS, make_cases
 from training.catalogue import DOMAINS, HELD_OUT, KNOWN
 from training.catalogue.wordings import expand
 from training.conversation import conversation
-from training.evaluate import parse_calls, passes
+from training.evaluate import judge
 from training.packing import encode, load_tokenizer, make_batch
 from training.request import is_held
 from training.synthetic import _draw_measures
 from training.template import pieces, render
 
+from isotherm.evaluate.case import EvalCase
+from isotherm.gate.expect import read_expectation
 from training import request
+
+
+def case_of(expect: dict[str, Any], tools: list[dict[str, Any]]) -> EvalCase:
+    return EvalCase("case", "group", (), tuple(tools), read_expectation(expect))
+
 
 SCENES = [conversation(11, index) for index in range(150)]
 WRITTEN = " ".join(str(scene.messages) + str(scene.schemas) for scene in SCENES)
@@ -109,16 +117,17 @@ def test_calls_are_read_back_as_they_were_meant() -> None:
                     {"name": c["function"]["name"], "arguments": c["function"]["arguments"]}
                     for c in message["tool_calls"]
                 ]
-                assert passes(text, {"calls": calls})
-                assert [name for name, _ in parse_calls(text)] == [c["name"] for c in calls]
+                assert judge(case_of({"calls": calls}, scene.schemas), text) is None
+                assert judge(case_of({"calls": calls[1:]}, scene.schemas), text)
 
 
-def test_an_answer_passes_only_without_a_call_and_with_every_value() -> None:
-    expect = {"contains": ["-11.5", "clear"]}
-    assert passes("It is -11.5 degrees and Clear.", expect)
-    assert not passes("It is 11.5 degrees and clear.", expect)
-    assert not passes("-11.5, clear <tool_call>", expect)
-    assert not passes("", {"contains": []})
+def test_an_answer_is_right_only_without_a_call_and_with_every_value() -> None:
+    case = case_of({"contains": ["-11.5", "clear"]}, [])
+    assert judge(case, "It is -11.5 degrees and Clear.") is None
+    assert judge(case, "It is 11.5 degrees and clear.")
+    assert judge(case_of({"contains": []}, []), "")
+    call = "-11.5, clear <tool_call>\n<function=get_time>\n</function>\n</tool_call>"
+    assert judge(case_of({"contains": ["-11.5", "clear"]}, [KNOWN[0].schema(random.Random(0))]), call)
 
 
 def test_a_batch_is_reproducible_and_its_documents_begin_on_blocks() -> None:
