@@ -5,20 +5,25 @@ few sizes (isotherm.kernels.gpu.few); the first pass of a size runs launch by la
 the recorded ones: same kernels, same arguments, same bits.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from isotherm.core.constants import blocks_for
+from isotherm.core.plan import PassPlan
 from isotherm.kernels.api import Kernels
-from isotherm.kernels.batch import Batch
 from isotherm.kernels.gpu.batch import DeviceBatch
-from isotherm.kernels.gpu.few import FewPass, Heads, Sizes, device_batch, empty_memory, few_pass, is_few, places
+from isotherm.kernels.gpu.decode import DecodeNumbers, decode_sizes
+from isotherm.kernels.gpu.few import Sizes, device_batch, few_pass, is_few
+from isotherm.kernels.gpu.few_tiles import Heads
+from isotherm.kernels.gpu.tables import BlockTables
 from isotherm.kernels.gpu.upload import Upload
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState
 from isotherm.runner.capacity import Capacity
+from isotherm.runner.layout import lay_out
 
 MOST_ROWS = 256
 """With more, launches take longer than what is between them."""
@@ -55,9 +60,10 @@ class _Record:
 
     memory: Tensor
     offsets: dict[str, int]
+    size: int
     batch: DeviceBatch
     tokens: Tensor
-    graph: torch.cuda.CUDAGraph | None
+    graph: torch.cuda.CUDAGraph | None = None
 
 
 class Graphs:
@@ -68,11 +74,12 @@ class Graphs:
         self.decoder, self._state, self._lane = decoder, state, capacity.lanes
         self._kernels: DeviceKernels = decoder.kernels
         self._device = decoder.kernels.device
-        self._heads = Heads(
-            decoder.spec.kv.heads, decoder.spec.query_heads // decoder.spec.kv.heads, self._kernels.split
-        )
+        spec = decoder.spec
+        self._heads = Heads(spec.kv.heads, spec.query_heads // spec.kv.heads, self._kernels.split)
+        self._tables = BlockTables(capacity.lanes + 1, blocks_for(len(decoder.rope.cos)) + 1, self._device)
         self._most = min(MOST_ROWS, rows_for(capacity.lanes * _ROWS_EACH))
         self._records: dict[Sizes, _Record] = {}
+        self._decodes: dict[Sizes, DecodeNumbers] = {}
         self._out: Played | None = None
         self._pool = torch.cuda.graph_pool_handle() if self._device.type == "cuda" else None
         self.played = 0
@@ -82,34 +89,46 @@ class Graphs:
         """Whether the provider is one of a device."""
         return isinstance(kernels, DeviceKernels)
 
-    def play(self, batch: Batch, tokens: Tensor) -> Played | None:
-        """The pass, laid out on the CPU; None if it is not one of few rows."""
-        if not is_few(batch, self._most):
+    def play(self, plan: PassPlan) -> Played | None:
+        """The pass; None if it is not one of few rows."""
+        segments = plan.segments
+        if not is_few(segments, self._most):
             return None
-        few = few_pass(batch, tokens, rows_for(batch.rows), self._lane, self._heads)
-        record = self._records.get(few.sizes)
-        fresh = record is None
+        self._tables.update(segments)
+        rows = rows_for(sum(len(item.tokens) for item in segments))
+        sizes, few = decode_sizes(segments, rows, self._heads), None
+        if sizes is None:
+            few = few_pass(segments, rows, self._lane, self._heads, self._tables.width)
+            sizes = few.sizes
+        record, fresh = self._records.get(sizes), sizes not in self._records
         if record is None:
-            record = self._records[few.sizes] = self._memory(few, batch)
-        self._send(few, record)
+            record = self._records[sizes] = self._memory(plan, rows)
+        space = self._kernels.upload.space(record.size)
+        if few is None:
+            self._decode(sizes).write(segments, space)
+        else:
+            few.write(space, record.offsets)
+        self._kernels.upload.send(record.size, record.memory)
         if record.graph is None:
             out = self._compute(record)
             if fresh and self._pool is not None:
-                self._records[few.sizes] = self._recorded(record)
+                self._records[sizes] = replace(record, graph=self._recorded(record))
             return out
         record.graph.replay()
         self.played += 1
-        return self._slices(few.sizes.rows)
+        return self._slices(rows)
 
-    def _memory(self, few: FewPass, host: Batch) -> _Record:
-        offsets, fixed = places(few)
-        memory = empty_memory(fixed + few.sizes.blocks, self._device)
-        return _Record(memory, offsets, *device_batch(few, host, memory, self._heads), None)
+    def _decode(self, sizes: Sizes) -> DecodeNumbers:
+        if sizes not in self._decodes:
+            self._decodes[sizes] = DecodeNumbers(sizes, self._lane, self._heads, self._tables.width)
+        return self._decodes[sizes]
 
-    def _send(self, few: FewPass, record: _Record) -> None:
-        size = record.offsets["blocks"] + len(few.arrays["blocks"])
-        few.write(self._kernels.upload.space(size), record.offsets)
-        self._kernels.upload.send(size, record.memory)
+    def _memory(self, plan: PassPlan, rows: int) -> _Record:
+        few = few_pass(plan.segments, rows, self._lane, self._heads, self._tables.width)
+        offsets, size = few.places()
+        memory = torch.zeros(size, dtype=torch.int32, device=self._device)
+        made = device_batch(few, lay_out(plan)[0], memory, self._tables.tensor, self._heads)
+        return _Record(memory, offsets, size, *made)
 
     def _compute(self, record: _Record) -> Played:
         rows = record.batch.rows
@@ -131,8 +150,8 @@ class Graphs:
         assert self._out is not None
         return Played(self._out.hidden[:rows], self._out.logits[:rows], self._out.chosen[:rows])
 
-    def _recorded(self, record: _Record) -> _Record:
-        """The same, with its graph. Recording runs nothing."""
+    def _recorded(self, record: _Record) -> torch.cuda.CUDAGraph:
+        """Its graph. Recording runs nothing."""
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
         torch.cuda.synchronize()
         with torch.cuda.stream(stream):
@@ -142,7 +161,7 @@ class Graphs:
             finally:
                 graph.capture_end()
         torch.cuda.synchronize()
-        return _Record(record.memory, record.offsets, record.batch, record.tokens, graph)
+        return graph
 
 
 def rows_for(rows: int) -> int:

@@ -44,19 +44,12 @@ class Runner:
     def run(self, plan: PassPlan, watch: PassWatch | None = None) -> PassResult:
         """One forward; results for every row that the plan's segments ask for. `watch` is shown every row and changes nothing."""
         self._copy(plan.copies)
-        host, ids = lay_out(plan)
-        played = None if self.graphs is None or watch is not None else self.graphs.play(host, ids)
-        batch, tokens = self.decoder.kernels.placed(host, ids) if played is None or self.drafter else (host, ids)
-        hidden = self._forward(batch, tokens, watch) if played is None else played.hidden[: host.rows]
-        rows: list[SampleRow | ScoreRow] = []
-        places: list[int] = []
-        positions: list[int] = []
-        first = 0
-        for segment in plan.segments:
-            rows += segment.rows
-            places += [first + row.offset for row in segment.rows]
-            positions += [segment.start + row.offset + 1 for row in segment.rows]
-            first += len(segment.tokens)
+        played = None if self.graphs is None or watch is not None else self.graphs.play(plan)
+        rows, places, positions = _asked(plan)
+        if played is not None and self.drafter is None:
+            return PassResult(_by_segment(plan, self._played(played, rows, places, positions)))
+        batch, tokens = self.decoder.kernels.placed(*lay_out(plan))
+        hidden = self._forward(batch, tokens, watch) if played is None else played.hidden[: plan.tokens]
         drafter, kept = self.drafter, self.state.drafter
         normed, before = (None, None) if drafter is None or kept is None else drafter.rows(batch, hidden, kept)
         if played is None:
@@ -122,6 +115,20 @@ class Runner:
         for ids, tensors in ((blocks, self.state.by_block()), (slots, self.state.by_slot())):
             for tensor in tensors.values():
                 tensor[ids] = float("nan")
+
+
+def _asked(plan: PassPlan) -> tuple[list[SampleRow | ScoreRow], list[int], list[int]]:
+    """What is to be reported, of which rows of the pass, and the positions of the tokens that follow these."""
+    rows: list[SampleRow | ScoreRow] = []
+    places: list[int] = []
+    positions: list[int] = []
+    first = 0
+    for segment in plan.segments:
+        rows += segment.rows
+        places += [first + row.offset for row in segment.rows]
+        positions += [segment.start + row.offset + 1 for row in segment.rows]
+        first += len(segment.tokens)
+    return rows, places, positions
 
 
 def _by_segment(plan: PassPlan, results: list[RowResult]) -> Results:

@@ -1,0 +1,74 @@
+"""The numbers of a decode, one row a sequence, written where a recorded pass reads them: few of them change."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isotherm.core.constants import BLOCK
+from isotherm.core.plan import Segment
+from isotherm.kernels.gpu.few import NO_FOLD, NOTHING, FewPass, Sizes, few_pass, fold_class
+from isotherm.kernels.gpu.few_tiles import Heads, filled
+from isotherm.kernels.gpu.upload import Ints
+
+
+def decode_sizes(segments: Sequence[Segment], rows: int, heads: Heads) -> Sizes | None:
+    """The sizes of a decode of contexts of one split; None for any other pass."""
+    if heads.group > 16 or any(len(item.tokens) != 1 or item.start >= heads.split for item in segments):
+        return None
+    return Sizes(rows, fold_class(sum(len(item.writes) for item in segments), rows), (rows, 0, 0), (0, 0, 0))
+
+
+class DecodeNumbers:
+    """A record's numbers with added rows only, and where the live ones go over them."""
+
+    def __init__(self, sizes: Sizes, lane: int, heads: Heads, width: int):
+        empty = few_pass((), sizes.rows, lane, heads, width)
+        self._width, self._rows = width, sizes.rows
+        arrays = dict(empty.arrays)
+        for name, value in (("write_positions", 0), ("write_slots", 0), ("writes", (NOTHING,) * 2), ("folds", NO_FOLD)):
+            arrays[name] = filled(arrays[name][:0], sizes.folds, value)
+        self.whole = FewPass(sizes, arrays)
+        self._offsets, self._size = self.whole.places()
+        self._numbers = np.zeros(self._size, np.int32)
+        self.whole.write(self._numbers, self._offsets)
+
+    def write(self, segments: Sequence[Segment], space: Ints) -> None:
+        """The pass's numbers, all of the record's memory."""
+        live, rows = len(segments), self._rows
+        space[: self._size] = self._numbers
+        given = np.array([(item.tokens[0], item.start, item.lane, item.state) for item in segments], np.int32)
+        tokens, starts, lanes, states = given.T
+        within = starts % BLOCK
+        lane_rows = lanes * BLOCK + within
+        for name, values in (
+            ("tokens", tokens),
+            ("positions", starts),
+            ("starts", starts),
+            ("lanes", lanes),
+            ("states", states),
+            ("block_offsets", lanes * self._width),
+            ("keeps", np.where(within == BLOCK - 1, NOTHING, lane_rows)),
+            ("delta_keeps", lane_rows),
+        ):
+            self._of(space, name)[:live] = values
+        lone = self._of(space, "lone").reshape(rows, 4)
+        lone[:live, 2], lone[:live, 3] = within, lanes
+        self._of(space, "lone_rows").reshape(rows, 2)[:live, 1] = states
+        if self.whole.sizes.folds:
+            self._fold(segments, space)
+
+    def _fold(self, segments: Sequence[Segment], space: Ints) -> None:
+        folds, writes = self._of(space, "folds").reshape(-1, 4), self._of(space, "writes").reshape(-1, 2)
+        positions, slots = self._of(space, "write_positions"), self._of(space, "write_slots")
+        offsets, count = self._of(space, "write_offsets"), 0
+        for index, item in enumerate(segments):
+            for write in item.writes:
+                folds[count] = (item.lane, item.state, write.slot, 0)
+                writes[count] = (index, count)
+                positions[count], slots[count] = write.position, write.slot
+                count += 1
+            offsets[index + 1 :] = count
+
+    def _of(self, space: Ints, name: str) -> Ints:
+        start = self._offsets[name]
+        return space[start : start + self.whole.arrays[name].size]
