@@ -5,6 +5,7 @@ few sizes (isotherm.kernels.gpu.few); the first pass of a size runs launch by la
 the recorded ones: same kernels, same arguments, same bits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -12,11 +13,11 @@ import torch
 from torch import Tensor
 
 from isotherm.core.constants import blocks_for
-from isotherm.core.plan import PassPlan
+from isotherm.core.plan import PassPlan, Segment
 from isotherm.kernels.api import Kernels
 from isotherm.kernels.gpu.batch import DeviceBatch
-from isotherm.kernels.gpu.decode import DecodeNumbers, decode_sizes
-from isotherm.kernels.gpu.few import Sizes, device_batch, few_pass, is_few
+from isotherm.kernels.gpu.decode import Decode, DecodeNumbers
+from isotherm.kernels.gpu.few import FewPass, Sizes, device_batch, few_pass, is_few
 from isotherm.kernels.gpu.few_tiles import Heads
 from isotherm.kernels.gpu.tables import BlockTables
 from isotherm.kernels.gpu.upload import Upload
@@ -96,35 +97,36 @@ class Graphs:
             return None
         self._tables.update(segments)
         rows = rows_for(sum(len(item.tokens) for item in segments))
-        sizes, few = decode_sizes(segments, rows, self._heads), None
-        if sizes is None:
-            few = few_pass(segments, rows, self._lane, self._heads, self._tables.width)
-            sizes = few.sizes
-        record, fresh = self._records.get(sizes), sizes not in self._records
+        known = Decode.of(segments, rows, self._heads) or self._padded(segments, rows)
+        record, fresh = self._records.get(known.sizes), known.sizes not in self._records
         if record is None:
-            record = self._records[sizes] = self._memory(plan, rows)
+            record = self._records[known.sizes] = self._memory(plan, rows)
         space = self._kernels.upload.space(record.size)
-        if few is None:
-            self._decode(sizes).write(segments, space)
+        if isinstance(known, Decode):
+            self._numbers(known).write(segments, known, space)
         else:
-            few.write(space, record.offsets)
+            known.write(space, record.offsets)
         self._kernels.upload.send(record.size, record.memory)
         if record.graph is None:
             out = self._compute(record)
             if fresh and self._pool is not None:
-                self._records[sizes] = replace(record, graph=self._recorded(record))
+                self._records[known.sizes] = replace(record, graph=self._recorded(record))
             return out
         record.graph.replay()
         self.played += 1
         return self._slices(rows)
 
-    def _decode(self, sizes: Sizes) -> DecodeNumbers:
+    def _numbers(self, decode: Decode) -> DecodeNumbers:
+        sizes = decode.sizes
         if sizes not in self._decodes:
-            self._decodes[sizes] = DecodeNumbers(sizes, self._lane, self._heads, self._tables.width)
+            self._decodes[sizes] = DecodeNumbers(decode, self._lane, self._heads, self._tables.width)
         return self._decodes[sizes]
 
+    def _padded(self, segments: Sequence[Segment], rows: int) -> FewPass:
+        return few_pass(segments, rows, self._lane, self._heads, self._tables.width)
+
     def _memory(self, plan: PassPlan, rows: int) -> _Record:
-        few = few_pass(plan.segments, rows, self._lane, self._heads, self._tables.width)
+        few = self._padded(plan.segments, rows)
         offsets, size = few.places()
         memory = torch.zeros(size, dtype=torch.int32, device=self._device)
         made = device_batch(few, lay_out(plan)[0], memory, self._tables.tensor, self._heads)

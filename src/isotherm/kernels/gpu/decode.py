@@ -1,30 +1,55 @@
 """The numbers of a decode, one row a sequence, written where a recorded pass reads them: few of them change."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from isotherm.core.constants import BLOCK
 from isotherm.core.plan import Segment
+from isotherm.kernels.attention.plan import TILES
 from isotherm.kernels.gpu.few import NO_FOLD, NOTHING, FewPass, Sizes, few_pass, fold_class
-from isotherm.kernels.gpu.few_tiles import Heads, filled
+from isotherm.kernels.gpu.few_tiles import Heads, filled, padded_tiles
 from isotherm.kernels.gpu.upload import Ints
 
 
-def decode_sizes(segments: Sequence[Segment], rows: int, heads: Heads) -> Sizes | None:
-    """The sizes of a decode of contexts of one split; None for any other pass."""
-    if heads.group > 16 or any(len(item.tokens) != 1 or item.start >= heads.split for item in segments):
-        return None
-    return Sizes(rows, fold_class(sum(len(item.writes) for item in segments), rows), (rows, 0, 0), (0, 0, 0))
+@dataclass(frozen=True, slots=True)
+class Decode:
+    """A pass of one row a sequence: its sizes, and attention's items and tiles of each height."""
+
+    sizes: Sizes
+    items: tuple[Ints, ...]
+    tiles: tuple[Ints, ...]
+
+    @staticmethod
+    def of(segments: Sequence[Segment], rows: int, heads: Heads) -> "Decode | None":
+        """None for any other pass."""
+        if any(len(item.tokens) != 1 for item in segments):
+            return None
+        splits = tuple(item.start // heads.split for item in segments)
+        items, tiles = _tiles(splits, rows, heads)
+        folds = fold_class(sum(len(item.writes) for item in segments), rows)
+        return Decode(Sizes(rows, folds, tuple(map(len, items)), tuple(map(len, tiles))), items, tiles)
+
+
+@lru_cache(256)
+def _tiles(splits: tuple[int, ...], rows: int, heads: Heads) -> tuple[tuple[Ints, ...], tuple[Ints, ...]]:
+    """For sequences whose last key is in these splits; others are added up to `rows`."""
+    starts = np.array([*splits, *(0 for _ in range(rows - len(splits)))], np.int32) * heads.split
+    items, tiles = padded_tiles(np.ones(rows, np.int32), starts, rows, heads)
+    return tuple(items), tuple(tiles)
 
 
 class DecodeNumbers:
     """A record's numbers with added rows only, and where the live ones go over them."""
 
-    def __init__(self, sizes: Sizes, lane: int, heads: Heads, width: int):
-        empty = few_pass((), sizes.rows, lane, heads, width)
+    def __init__(self, decode: Decode, lane: int, heads: Heads, width: int):
+        sizes = decode.sizes
         self._width, self._rows = width, sizes.rows
-        arrays = dict(empty.arrays)
+        arrays = dict(few_pass((), sizes.rows, lane, heads, width).arrays)
+        for height, items, tiles in zip(TILES, decode.items, decode.tiles, strict=True):
+            arrays |= {f"items{height}": items, f"tiles{height}": tiles}
         for name, value in (("write_positions", 0), ("write_slots", 0), ("writes", (NOTHING,) * 2), ("folds", NO_FOLD)):
             arrays[name] = filled(arrays[name][:0], sizes.folds, value)
         self.whole = FewPass(sizes, arrays)
@@ -32,7 +57,7 @@ class DecodeNumbers:
         self._numbers = np.zeros(self._size, np.int32)
         self.whole.write(self._numbers, self._offsets)
 
-    def write(self, segments: Sequence[Segment], space: Ints) -> None:
+    def write(self, segments: Sequence[Segment], decode: Decode, space: Ints) -> None:
         """The pass's numbers, all of the record's memory."""
         live, rows = len(segments), self._rows
         space[: self._size] = self._numbers
@@ -54,6 +79,9 @@ class DecodeNumbers:
         lone = self._of(space, "lone").reshape(rows, 4)
         lone[:live, 2], lone[:live, 3] = within, lanes
         self._of(space, "lone_rows").reshape(rows, 2)[:live, 1] = states
+        for height, items, tiles in zip(TILES, decode.items, decode.tiles, strict=True):
+            self._of(space, f"items{height}")[:] = items.reshape(-1)
+            self._of(space, f"tiles{height}")[:] = tiles.reshape(-1)
         if self.whole.sizes.folds:
             self._fold(segments, space)
 
