@@ -45,6 +45,7 @@ def run(
     passes: list[seg.Pass],
     seed: int = 0,
     tiles: dict[int, AttentionTile] | None = None,
+    skip: int = 0,
 ) -> list[Tensor]:
     ledger = seg.Ledger([len(x) for x in inputs], seed)
     store = kv_store(torch.bfloat16, KVShape(shape.heads, shape.dim), ledger.block_count, inputs[0].device)
@@ -54,7 +55,7 @@ def run(
         batch = DeviceBatch.of(host, x.device)
         q, k, v = x.split(shape.widths, dim=1)
         write_kv(batch, k, v, store)
-        return attention(batch, q, store, shape.dim**-0.5, tiles=tiles)
+        return attention(batch, q, store, shape.dim**-0.5, skip, tiles=tiles)
 
     return seg.play(inputs, passes, ledger, call)
 
@@ -92,3 +93,19 @@ def test_rows_that_see_several_splits_are_equal_too(device: torch.device, monkey
     monkeypatch.setattr(plan, "WAITING_PAIRS", 0)  # one program walks all splits of a tile
     assert equal(run(shape, inputs, seg.whole(LONG)), expected)
     assert equal(run(shape, inputs, seg.batched(LONG, 7), 7), expected)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_key_0_can_be_left_out(device: torch.device, shape: Heads) -> None:
+    """For every row beyond position 0, however sequences are cut and in one split or several."""
+    for lengths, way in ((SHORT, 1), (LONG, 2)):
+        inputs = data(shape, lengths, device)
+        expected = run(shape, inputs, seg.whole(lengths), skip=1)
+        assert equal(run(shape, inputs, seg.batched(lengths, way), way, skip=1), expected)
+        for x, y in zip(inputs, expected, strict=True):
+            if len(x) > 1 and len(x) < 1000:
+                q, k, v = x[1:].double().cpu().split(shape.widths, dim=1)
+                rest = definition(q, k, v, shape.heads, shape.dim**-0.5)
+                assert float((y[1:].double().cpu() - rest).norm() / rest.norm()) < 1e-2
+            first = x[0].split(shape.widths)[2].view(shape.heads, shape.dim).repeat_interleave(shape.group, 0)
+            assert torch.equal(y[0], first.flatten())

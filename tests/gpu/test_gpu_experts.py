@@ -12,7 +12,8 @@ pytest.importorskip("triton", reason="Triton is not installed")
 
 from isotherm.kernels.api import Experts
 from isotherm.kernels.experts.reference import grouped_linear as product_definition
-from isotherm.kernels.experts.triton_form import TILES, grouped_linear, pack_experts
+from isotherm.kernels.experts.triton_form import TILES, grouped_linear, pack_experts, pack_fp8_experts
+from isotherm.kernels.linear.fp8 import FP8, dequantized
 from isotherm.kernels.linear.tiles import TileTable
 from isotherm.kernels.linear.triton_form import linear, pack
 from isotherm.kernels.routing import reference
@@ -130,3 +131,14 @@ def test_a_layer_can_be_recorded_in_a_graph(device: torch.device) -> None:
         old.copy_(new)
     graph.replay()
     assert equal(recorded, expected)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_experts_in_fp8_are_the_experts_they_stand_for(device: torch.device, shape: Shape) -> None:
+    q = (torch.randn(shape.e, shape.n, shape.k, device=device) * 30).to(FP8)
+    scales = torch.rand(shape.e, -(-shape.n // 128), -(-shape.k // 128), device=device) * 1e-3
+    ours, same = pack_fp8_experts(q, scales, device), pack_experts(torch.bfloat16, dequantized(q, scales), device)
+    for rows in (1, 40, 3000, 8000):
+        x, logits = inputs(shape, rows, device)
+        groups = routing.group(routing.route(logits, shape.active, True).experts, shape.e)
+        assert equal(grouped_linear(x, ours, groups, gather=True), grouped_linear(x, same, groups, gather=True)), rows

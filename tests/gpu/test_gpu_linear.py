@@ -8,8 +8,9 @@ pytest.importorskip("triton", reason="Triton is not installed")
 
 from isotherm.kernels.api import Linear
 from isotherm.kernels.linear import tune
+from isotherm.kernels.linear.fp8 import FP8, dequantized
 from isotherm.kernels.linear.tiles import UNTUNED, load_table
-from isotherm.kernels.linear.triton_form import embed, linear, logits, pack, product
+from isotherm.kernels.linear.triton_form import embed, linear, logits, pack, pack_fp8, product
 
 SHAPES = [(2048, 4096), (12352, 2048), (1024, 5120), (100, 96)]
 PARTS = [(0, 700), (5, 1), (77, 3), (100, 16), (101, 17), (64, 64), (130, 100), (150, 500)]
@@ -78,3 +79,23 @@ def test_embedding_is_a_row_of_the_table(device: torch.device) -> None:
     table = pack(torch.bfloat16, torch.randn(50, 3000, device=device), device)
     tokens = torch.tensor([3, 49, 0, 3], device=device, dtype=torch.int32)
     assert torch.equal(embed(tokens, table), table.data[tokens.long()])
+
+
+@pytest.mark.parametrize("shape", [(2048, 4096), (1000, 1536), (100, 96)], ids=str)
+def test_a_weight_in_fp8_is_the_weight_it_stands_for(device: torch.device, shape: tuple[int, int]) -> None:
+    """To the bit, at every row count and in every tile."""
+    n, k = shape
+    x, _, residual = data(device, n, k)
+    q = (torch.randn(n, k, device=device) * 30).to(FP8)
+    scales = torch.rand(-(-n // 128), -(-k // 128), device=device) * 1e-3
+    ours, same = pack_fp8(q, scales, device), pack(torch.bfloat16, dequantized(q, scales), device)
+    assert torch.equal(dequantized(q.cpu(), scales.cpu()), same.data.cpu())
+    table = load_table(torch.cuda.get_device_name())
+    expected = linear(table, x, same, residual)
+    for first, rows in PARTS:
+        own = slice(first, first + rows)
+        assert torch.equal(linear(table, x[own], ours, residual[own]), expected[own]), (first, rows)
+    for _, tile in UNTUNED:
+        fresh = torch.full((700, n), torch.nan, device=device).bfloat16()
+        assert torch.equal(product(x, ours, residual, fresh, tile), expected), tile
+    assert torch.equal(logits(x, ours), logits(x, same))

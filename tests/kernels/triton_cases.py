@@ -16,6 +16,7 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.gated_delta import triton_form as delta_form
 from isotherm.kernels.gated_delta.reference import gated_delta as recurrence
 from isotherm.kernels.linear import triton_form as linear_form
+from isotherm.kernels.linear.fp8 import FP8, dequantized
 from isotherm.kernels.linear.tiles import ProductTile, TileTable
 from isotherm.kernels.state import DeltaShape, DeltaState, KVShape
 
@@ -38,6 +39,21 @@ def linear() -> None:
         close(linear_form.logits(x[:1], weight), sums[:1])
     tokens = torch.tensor([3, 49, 0], dtype=torch.int32)
     assert torch.equal(linear_form.embed(tokens, weight), weight.data[tokens.long()])
+
+
+def fp8() -> None:
+    """A weight in FP8 is the weight that it stands for. Scales are powers of two, since the interpreter rounds downwards."""
+    x, weight = torch.randn(20, 160), (torch.randn(150, 160) * 20).to(FP8)
+    scales = 2.0 ** torch.randint(-9, -3, (2, 2))
+    ours, same = (
+        linear_form.pack_fp8(weight, scales, CPU),
+        linear_form.pack(torch.float32, dequantized(weight, scales), CPU),
+    )
+    wide = scales.double()[torch.arange(150)[:, None] // 128, torch.arange(160) // 128]
+    assert torch.equal(same.data.double(), weight.double() * wide)
+    for rows in (1, 20):
+        table = TileTable({}, {})
+        assert torch.equal(linear_form.linear(table, x[:rows], ours), linear_form.linear(table, x[:rows], same))
 
 
 def gated_delta() -> None:
@@ -117,4 +133,4 @@ def run_case(case: Callable[[], None]) -> None:
 
 
 if __name__ == "__main__":
-    run_case({"linear": linear, "gated_delta": gated_delta, "attention": attention}[sys.argv[1]])
+    run_case({"linear": linear, "fp8": fp8, "gated_delta": gated_delta, "attention": attention}[sys.argv[1]])

@@ -9,6 +9,7 @@ from triton_cases import CPU, close, run_case
 from isotherm.kernels.api import Groups
 from isotherm.kernels.experts import triton_form as experts_form
 from isotherm.kernels.experts.reference import grouped_linear as product_definition
+from isotherm.kernels.linear.fp8 import FP8, dequantized
 from isotherm.kernels.routing import reference
 from isotherm.kernels.routing import triton_form as form
 from isotherm.kernels.routing.group import group as group_on_the_cpu
@@ -79,5 +80,18 @@ def layer() -> None:
             )
 
 
+def fp8() -> None:
+    """Experts in FP8 are the experts that they stand for; scales as in triton_cases.fp8."""
+    e, k, n, width, rows = 4, 2, 140, 130, 20
+    x, weight = torch.randn(rows, width), (torch.randn(e, n, width) * 20).to(FP8)
+    scales = 2.0 ** torch.randint(-9, -3, (e, 2, 2))
+    groups = form.group(chosen(rows, e, k), e)
+    ours = experts_form.pack_fp8_experts(weight, scales, CPU)
+    same = experts_form.pack_experts(torch.float32, dequantized(weight, scales), CPU)
+    for gather, inputs in ((True, x), (False, x[groups.rows.long()])):
+        pairs = experts_form.grouped_linear(inputs, ours, groups, gather)
+        assert torch.equal(pairs, experts_form.grouped_linear(inputs, same, groups, gather))
+
+
 if __name__ == "__main__":
-    run_case({"route": route, "group": group, "layer": layer}[sys.argv[1]])
+    run_case({"route": route, "group": group, "layer": layer, "fp8": fp8}[sys.argv[1]])

@@ -5,7 +5,7 @@ import triton
 from torch import Tensor
 
 from isotherm.kernels.activation import triton_kernels as tk
-from isotherm.kernels.gpu.launch import OPTIONS
+from isotherm.kernels.gpu.launch import OPTIONS, overlap
 
 _FEW = 64
 """Rows up to which a program takes one of them: no part of the bits."""
@@ -18,7 +18,7 @@ def silu_mul(gate_up: Tensor) -> Tensor:
         raise ValueError(f"gate_up: columns must be even, got {gate_up.shape[1]}")
     out = torch.empty(rows, d, dtype=gate_up.dtype, device=gate_up.device)
     grid, sizes = _tiles(rows, d)
-    tk.silu_mul[grid](gate_up, out, gate_up.stride(0), rows, d, **sizes, **OPTIONS)
+    tk.silu_mul[grid](gate_up, out, gate_up.stride(0), rows, d, **sizes, **overlap(), **OPTIONS)
     return out
 
 
@@ -27,7 +27,7 @@ def sigmoid_mul(x: Tensor, gate: Tensor) -> Tensor:
     rows, d = x.shape
     out = torch.empty(rows, d, dtype=x.dtype, device=x.device)
     grid, sizes = _tiles(rows, d)
-    tk.sigmoid_mul[grid](x, gate, out, x.stride(0), gate.stride(0), rows, d, **sizes, **OPTIONS)
+    tk.sigmoid_mul[grid](x, gate, out, x.stride(0), gate.stride(0), rows, d, **sizes, **overlap(), **OPTIONS)
     return out
 
 

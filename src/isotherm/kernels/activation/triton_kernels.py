@@ -3,6 +3,8 @@
 import triton
 import triton.language as tl
 
+from isotherm.kernels.gpu.triton_kernels import take_turn
+
 
 @triton.jit
 def sigmoid(x):
@@ -24,8 +26,9 @@ def _tile(rows, d, BM: tl.constexpr, BD: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["rows"])
-def silu_mul(gate_up, out, stride, rows, d, BM: tl.constexpr, BD: tl.constexpr):
+def silu_mul(gate_up, out, stride, rows, d, BM: tl.constexpr, BD: tl.constexpr, OVERLAP: tl.constexpr):
     """out [M, d] = silu(gate_up[:, :d]) * gate_up[:, d:]."""
+    take_turn(OVERLAP)
     row, column, live = _tile(rows, d, BM, BD)
     p = gate_up + row * stride + column
     gate, up = tl.load(p, mask=live, other=0.0).to(tl.float32), tl.load(p + d, mask=live, other=0.0).to(tl.float32)
@@ -33,8 +36,11 @@ def silu_mul(gate_up, out, stride, rows, d, BM: tl.constexpr, BD: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["rows"])
-def sigmoid_mul(x, gate, out, x_stride, gate_stride, rows, d, BM: tl.constexpr, BD: tl.constexpr):
+def sigmoid_mul(
+    x, gate, out, x_stride, gate_stride, rows, d, BM: tl.constexpr, BD: tl.constexpr, OVERLAP: tl.constexpr
+):
     """out [M, d] = x * sigmoid(gate)."""
+    take_turn(OVERLAP)
     row, column, live = _tile(rows, d, BM, BD)
     b_x = tl.load(x + row * x_stride + column, mask=live, other=0.0).to(tl.float32)
     b_g = tl.load(gate + row * gate_stride + column, mask=live, other=0.0).to(tl.float32)

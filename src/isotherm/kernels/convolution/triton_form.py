@@ -8,7 +8,7 @@ from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution import triton_kernels as tk
 from isotherm.kernels.gpu.batch import DeviceBatch, on_device
-from isotherm.kernels.gpu.launch import OPTIONS
+from isotherm.kernels.gpu.launch import OPTIONS, overlap
 from isotherm.kernels.gpu.rows import row_plan
 from isotherm.kernels.state import ConvShape, ConvState
 
@@ -33,7 +33,8 @@ def causal_conv(batch: Batch, x: Tensor, weight: Tensor, state: ConvState) -> Te
     tk.causal_conv[(triton.cdiv(on.rows, height), triton.cdiv(channels, columns))](
         on.positions, plan.segments, plan.keeps, on.row_offsets, on.starts, on.lanes, on.states,
         x, weight, state.history, state.rows, out, x.stride(0), on.rows, channels,
-        WIDTH=width, DILATION=state.shape.dilation, BM=height, BC=columns, num_warps=4 if height > 1 else 2, **OPTIONS,
+        WIDTH=width, DILATION=state.shape.dilation, BM=height, BC=columns, num_warps=4 if height > 1 else 2,
+        **overlap(), **OPTIONS,
     )  # fmt: skip
     keep_late_rows(on, x, state)
     return out
@@ -48,7 +49,7 @@ def keep_boundaries(batch: DeviceBatch, x: Tensor, state: ConvState) -> None:
     tk.keep_history[(plan.writes.shape[0], triton.cdiv(channels, columns))](
         plan.writes, batch.write_positions, batch.write_slots, batch.row_offsets, batch.starts, batch.lanes, batch.states,
         x, state.history, state.rows, x.stride(0), channels,
-        BEFORE=state.shape.history, BB=triton.next_power_of_2(state.shape.history), BC=columns, **OPTIONS,
+        BEFORE=state.shape.history, BB=triton.next_power_of_2(state.shape.history), BC=columns, **overlap(), **OPTIONS,
     )  # fmt: skip
 
 
@@ -59,5 +60,5 @@ def keep_late_rows(batch: DeviceBatch, x: Tensor, state: ConvState) -> None:
         return
     columns = min(1024, triton.next_power_of_2(channels))
     tk.keep_late[(plan.late.shape[0], triton.cdiv(channels, columns))](
-        plan.late, x, state.rows, x.stride(0), channels, BC=columns, **OPTIONS
+        plan.late, x, state.rows, x.stride(0), channels, BC=columns, **overlap(), **OPTIONS
     )

@@ -7,6 +7,7 @@ import triton
 import triton.language as tl
 
 from isotherm.kernels.activation.triton_kernels import silu
+from isotherm.kernels.gpu.triton_kernels import take_turn
 
 BLOCK = tl.constexpr(64)
 
@@ -32,9 +33,10 @@ def inputs_at(
 @triton.jit(do_not_specialize=["count"])
 def causal_conv(
     positions, segments, keeps, row_offsets, starts, lanes, states, x, weight, history, rows, out, x_stride, count, channels,
-    WIDTH: tl.constexpr, DILATION: tl.constexpr, BM: tl.constexpr, BC: tl.constexpr,
+    WIDTH: tl.constexpr, DILATION: tl.constexpr, BM: tl.constexpr, BC: tl.constexpr, OVERLAP: tl.constexpr,
 ):  # fmt: skip
     """Outputs of BM rows and BC channels, and their inputs into the lane where keeps says so."""
+    take_turn(OVERLAP)
     i = tl.program_id(0) * BM + tl.arange(0, BM)[:, None]
     c = tl.program_id(1) * BC + tl.arange(0, BC)[None, :]
     real = i < count
@@ -58,9 +60,10 @@ def causal_conv(
 @triton.jit
 def keep_history(
     writes, write_positions, write_slots, row_offsets, starts, lanes, states, x, history, rows, x_stride, channels,
-    BEFORE: tl.constexpr, BB: tl.constexpr, BC: tl.constexpr,
+    BEFORE: tl.constexpr, BB: tl.constexpr, BC: tl.constexpr, OVERLAP: tl.constexpr,
 ):  # fmt: skip
     """The BEFORE inputs before a boundary into the slot of a write. Runs before the lane is overwritten (keep_late)."""
+    take_turn(OVERLAP)
     segment, n = tl.load(writes + tl.program_id(0) * 2), tl.load(writes + tl.program_id(0) * 2 + 1)
     if segment >= 0:
         j, c = tl.arange(0, BB)[:, None], tl.program_id(1) * BC + tl.arange(0, BC)[None, :]
@@ -75,8 +78,9 @@ def keep_history(
 
 
 @triton.jit
-def keep_late(late, x, rows, x_stride, channels, BC: tl.constexpr):
+def keep_late(late, x, rows, x_stride, channels, BC: tl.constexpr, OVERLAP: tl.constexpr):
     """One row's inputs into the lane, after everything that reads what it overwrites. late [L, 2]: row, lane row."""
+    take_turn(OVERLAP)
     row, place = (
         tl.load(late + tl.program_id(0) * 2).to(tl.int64),
         tl.load(late + tl.program_id(0) * 2 + 1).to(tl.int64),

@@ -7,6 +7,7 @@ from torch import Tensor
 from isotherm.kernels.api import Linear
 from isotherm.kernels.gpu.launch import OPTIONS, descriptor, interpreted, overlap
 from isotherm.kernels.linear import triton_kernels as tk
+from isotherm.kernels.linear.fp8 import BLOCK, Fp8Linear, checked
 from isotherm.kernels.linear.tiles import ProductTile, TileTable
 
 
@@ -16,10 +17,17 @@ def pack(dtype: torch.dtype, weight: Tensor, device: torch.device) -> Linear:
     return Linear(n, k, weight.to(device=device, dtype=dtype).contiguous())
 
 
+def pack_fp8(weight: Tensor, scales: Tensor, device: torch.device) -> Fp8Linear:
+    """weight [N, K] FP8 and scales [ceil(N/128), ceil(K/128)], as they are: products dequantise within the tile."""
+    checked(weight, scales)
+    n, k = weight.shape
+    return Fp8Linear(n, k, weight.to(device).contiguous(), scales.to(device, torch.float32).contiguous())
+
+
 def linear(table: TileTable, x: Tensor, weight: Linear, residual: Tensor | None = None) -> Tensor:
     """x [M, K] -> round(residual + x W^T) [M, N]."""
     out = torch.empty(x.shape[0], weight.n, dtype=x.dtype, device=x.device)
-    return product(x, weight, residual, out, table.tile(x.shape[0], weight.n, weight.k))
+    return product(x, weight, residual, out, _tile(table, x.shape[0], weight))
 
 
 def logits(x: Tensor, weight: Linear) -> Tensor:
@@ -43,9 +51,19 @@ def product(x: Tensor, weight: Linear, residual: Tensor | None, out: Tensor, til
     """out [M, N] = round(residual + x W^T), by one tile."""
     rows, n, k = x.shape[0], weight.n, weight.k
     stride = 0 if residual is None else residual.stride(0)
+    scales = weight.scales if isinstance(weight, Fp8Linear) else None
+    if scales is not None and BLOCK % tile.depth:
+        raise ValueError(f"tile: steps of {tile.depth} do not divide a block of {BLOCK}")
     sizes = {"BM": tile.rows, "BN": tile.columns, "BK": tile.depth, "GROUP": tile.group}
     other = {"HAS_RESIDUAL": residual is not None, "num_warps": tile.warps, "num_stages": tile.stages}
-    if tile.described and not interpreted() and k % tile.depth == 0 and _describable(x) and _describable(weight.data):
+    if (
+        tile.described
+        and scales is None
+        and not interpreted()
+        and k % tile.depth == 0
+        and _describable(x)
+        and _describable(weight.data)
+    ):
         processors = torch.cuda.get_device_properties(x.device).multi_processor_count
         tiles = triton.cdiv(rows, tile.rows) * triton.cdiv(n, tile.columns + tile.more)
         b_x, b_w = descriptor(x, tile.rows, tile.depth), descriptor(weight.data, tile.columns, tile.depth)
@@ -70,6 +88,7 @@ def product(x: Tensor, weight: Linear, residual: Tensor | None, out: Tensor, til
     tk.product_by_pointer[(triton.cdiv(rows, tile.rows) * triton.cdiv(n, tile.columns),)](
         x,
         weight.data,
+        scales,
         residual,
         out,
         rows,
@@ -80,11 +99,17 @@ def product(x: Tensor, weight: Linear, residual: Tensor | None, out: Tensor, til
         **sizes,
         **other,
         EVEN_K=k % tile.depth == 0,
-        AHEAD=min(tile.stages, k // tile.depth) if tile.rows == 16 else 0,
+        AHEAD=min(tile.stages, k // tile.depth) if tile.rows == 16 and (scales is None or tile.depth == BLOCK) else 0,
+        FP8=scales is not None,
         **overlap(),
         **OPTIONS,
     )
     return out
+
+
+def _tile(table: TileTable, rows: int, weight: Linear) -> ProductTile:
+    """Tables are tuned for 16-bit weights."""
+    return (TileTable({}, {}) if isinstance(weight, Fp8Linear) else table).tile(rows, weight.n, weight.k)
 
 
 def _describable(x: Tensor) -> bool:

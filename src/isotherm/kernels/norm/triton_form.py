@@ -4,7 +4,7 @@ import torch
 import triton
 from torch import Tensor
 
-from isotherm.kernels.gpu.launch import OPTIONS, aligned, units
+from isotherm.kernels.gpu.launch import OPTIONS, aligned, overlap, units
 from isotherm.kernels.norm import triton_kernels as tk
 
 TILE = 4096
@@ -18,7 +18,17 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     out = torch.empty(rows, d, dtype=x.dtype, device=x.device)
     columns = triton.next_power_of_2(d)
     tk.rms_norm[(rows,)](
-        x, weight, out, units(x), eps, D=d, BD=columns, UNIT=16 // x.element_size(), num_warps=warps(columns), **OPTIONS
+        x,
+        weight,
+        out,
+        units(x),
+        eps,
+        D=d,
+        BD=columns,
+        UNIT=16 // x.element_size(),
+        num_warps=warps(columns),
+        **overlap(),
+        **OPTIONS,
     )
     return out
 
@@ -44,7 +54,7 @@ def _gated(x: Tensor, gate: Tensor, weight: Tensor, eps: float, sigmoid: bool) -
     tk.gated_rms_norm[(rows, triton.cdiv(heads, height))](
         x, gate, weight, out, units(x), units(gate), eps,
         HEADS=heads, D=d, BH=height, BD=columns, UNIT=16 // x.element_size(), SIGMOID=sigmoid,
-        num_warps=warps(height * columns), **OPTIONS,
+        num_warps=warps(height * columns), **overlap(), **OPTIONS,
     )  # fmt: skip
     return out
 

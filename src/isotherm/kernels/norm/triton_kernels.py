@@ -7,6 +7,7 @@ import triton
 import triton.language as tl
 
 from isotherm.kernels.activation.triton_kernels import sigmoid, silu
+from isotherm.kernels.gpu.triton_kernels import take_turn
 
 
 @triton.jit
@@ -16,8 +17,11 @@ def inverse_rms(x, eps, D: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["x_units"])
-def rms_norm(x, weight, out, x_units, eps, D: tl.constexpr, BD: tl.constexpr, UNIT: tl.constexpr):
+def rms_norm(
+    x, weight, out, x_units, eps, D: tl.constexpr, BD: tl.constexpr, UNIT: tl.constexpr, OVERLAP: tl.constexpr
+):
     """One row a program."""
+    take_turn(OVERLAP)
     row = tl.program_id(0).to(tl.int64)
     d = tl.arange(0, BD)[None, :]
     live = d < D
@@ -30,8 +34,10 @@ def rms_norm(x, weight, out, x_units, eps, D: tl.constexpr, BD: tl.constexpr, UN
 def gated_rms_norm(
     x, gate, weight, out, x_units, gate_units, eps,
     HEADS: tl.constexpr, D: tl.constexpr, BH: tl.constexpr, BD: tl.constexpr, UNIT: tl.constexpr, SIGMOID: tl.constexpr,
+    OVERLAP: tl.constexpr,
 ):  # fmt: skip
     """BH heads of a row a program. SIGMOID: gated by sigmoid(gate), else by silu(gate)."""
+    take_turn(OVERLAP)
     row = tl.program_id(0).to(tl.int64)
     head, d = tl.program_id(1) * BH + tl.arange(0, BH)[:, None], tl.arange(0, BD)[None, :]
     live, column = (head < HEADS) & (d < D), head * D + d

@@ -5,7 +5,7 @@ import triton
 from torch import Tensor
 
 from isotherm.kernels.api import RopeTable
-from isotherm.kernels.gpu.launch import OPTIONS, aligned, units
+from isotherm.kernels.gpu.launch import OPTIONS, aligned, overlap, units
 from isotherm.kernels.norm.triton_form import heads_a_tile, warps
 from isotherm.kernels.rope import triton_kernels as tk
 
@@ -22,6 +22,6 @@ def norm_rope(x: Tensor, weight: Tensor, eps: float, positions: Tensor, table: R
     tk.norm_rope[(rows, triton.cdiv(heads, height))](
         x, weight, positions, table.cos, table.sin, out, units(x), eps,
         HEADS=heads, D=d, HALF=half, BH=height, BD=columns, BR=triton.next_power_of_2(half), UNIT=16 // x.element_size(),
-        num_warps=warps(height * columns), **OPTIONS,
+        num_warps=warps(height * columns), **overlap(), **OPTIONS,
     )  # fmt: skip
     return out

@@ -3,6 +3,7 @@
 import triton
 import triton.language as tl
 
+from isotherm.kernels.gpu.triton_kernels import take_turn
 from isotherm.kernels.norm.triton_kernels import inverse_rms
 
 
@@ -10,9 +11,10 @@ from isotherm.kernels.norm.triton_kernels import inverse_rms
 def norm_rope(
     x, weight, positions, cos, sin, out, x_units, eps,
     HEADS: tl.constexpr, D: tl.constexpr, HALF: tl.constexpr, BH: tl.constexpr, BD: tl.constexpr, BR: tl.constexpr,
-    UNIT: tl.constexpr,
+    UNIT: tl.constexpr, OVERLAP: tl.constexpr,
 ):  # fmt: skip
     """BH heads of a row a program; HALF columns rotate against the next HALF. The rotated columns are read once more."""
+    take_turn(OVERLAP)
     row = tl.program_id(0).to(tl.int64)
     head, d, r = tl.program_id(1) * BH + tl.arange(0, BH)[:, None], tl.arange(0, BD)[None, :], tl.arange(0, BR)[None, :]
     p_x, p_out = x + row * x_units * UNIT + head * D, out + row * HEADS * D + head * D

@@ -7,7 +7,7 @@ import triton
 from torch import Tensor
 
 from isotherm.kernels.api import Groups, Routing
-from isotherm.kernels.gpu.launch import OPTIONS, aligned, units
+from isotherm.kernels.gpu.launch import OPTIONS, aligned, overlap, units
 from isotherm.kernels.routing import triton_kernels as tk
 
 _FEW_PAIRS = 1 << 14
@@ -35,7 +35,7 @@ def route(logits: Tensor, k: int, renormalize: bool) -> Routing:
     weights = torch.empty(rows, k, dtype=torch.float32, device=logits.device)
     tk.route[(rows,)](
         logits, experts, weights, units(logits), E=e, K=k, BE=triton.next_power_of_2(e), RENORMALIZE=renormalize,
-        num_warps=1, **OPTIONS,
+        num_warps=1, **overlap(), **OPTIONS,
     )  # fmt: skip
     return Routing(experts, weights)
 
@@ -51,18 +51,16 @@ def group(experts: Tensor, count: int) -> DeviceGroups:
     def ints(*shape: int) -> Tensor:
         return torch.empty(shape, dtype=torch.int32, device=device)
 
-    counts, offsets, own, places, table = (
-        ints(chunks, count),
-        ints(count + 1),
-        ints(pairs),
-        ints(rows, k),
-        ints(tiles, 4),
-    )
-    tk.count_pairs[(chunks,)](experts, counts, pairs, count, BP=chunk, BE=16, **OPTIONS)
-    tk.place_chunks[(1,)](counts, offsets, chunks, count, BC=16, BE=columns, num_warps=8, **OPTIONS)
-    tk.place_pairs[(chunks + triton.cdiv(tiles, 32),)](
-        experts, counts, offsets, own, places, table, pairs, chunks, tiles, count,
-        K=k, BP=chunk, BJ=16, BT=32, BE=columns, BM=height, **OPTIONS,
+    counts, offsets, starts, table = ints(chunks, count), ints(count + 1), ints(count), ints(tiles, 4)
+    own, places = ints(pairs), ints(rows, k)
+    tk.count_pairs[(chunks,)](experts, counts, pairs, count, BP=chunk, BE=16, **overlap(), **OPTIONS)
+    tk.place_chunks[(1,)](
+        counts, offsets, starts, table, chunks, tiles, count,
+        BC=16, BE=columns, BT=256, BM=height, num_warps=8, **overlap(), **OPTIONS,
+    )  # fmt: skip
+    tk.place_pairs[(chunks,)](
+        experts, counts, offsets, starts, own, places, table, pairs, count,
+        K=k, BP=chunk, BJ=16, BM=height, num_warps=chunk // 64 if chunk < 1024 else 8, **overlap(), **OPTIONS,
     )  # fmt: skip
     return DeviceGroups(own, offsets, places, table, height)
 
@@ -87,6 +85,6 @@ def combine(
     tk.combine[(rows, triton.cdiv(n, columns))](
         pairs, routing.weights, groups.places, shared, shared_gate, residual, out,
         0 if shared is None else shared.stride(0), 0 if shared_gate is None else shared_gate.stride(0), residual.stride(0), n,
-        K=routing.experts.shape[1], BN=columns, SHARED=shared is not None, GATED=shared_gate is not None, **OPTIONS,
+        K=routing.experts.shape[1], BN=columns, SHARED=shared is not None, GATED=shared_gate is not None, **overlap(), **OPTIONS,
     )  # fmt: skip
     return out

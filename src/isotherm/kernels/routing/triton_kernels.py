@@ -4,12 +4,24 @@ import triton
 import triton.language as tl
 
 from isotherm.kernels.activation.triton_kernels import sigmoid
+from isotherm.kernels.gpu.triton_kernels import take_turn
 from isotherm.kernels.sampling.triton_kernels import packed, value_of
 
 
 @triton.jit(do_not_specialize=["x_units"])
-def route(x, experts, weights, x_units, E: tl.constexpr, K: tl.constexpr, BE: tl.constexpr, RENORMALIZE: tl.constexpr):
+def route(
+    x,
+    experts,
+    weights,
+    x_units,
+    E: tl.constexpr,
+    K: tl.constexpr,
+    BE: tl.constexpr,
+    RENORMALIZE: tl.constexpr,
+    OVERLAP: tl.constexpr,
+):
     """One row a program, by one warp: the layout of its sums follows E alone."""
+    take_turn(OVERLAP)
     row, i = tl.program_id(0).to(tl.int64), tl.arange(0, BE)
     b = tl.load(x + row * x_units * 4 + i, mask=i < E, other=float("-inf"))
     lowest = tl.full((BE,), -0x7FFFFFFFFFFFFFFF, tl.int64)
@@ -30,8 +42,9 @@ def route(x, experts, weights, x_units, E: tl.constexpr, K: tl.constexpr, BE: tl
 
 
 @triton.jit(do_not_specialize=["pairs"])
-def count_pairs(experts, counts, pairs, e, BP: tl.constexpr, BE: tl.constexpr):
+def count_pairs(experts, counts, pairs, e, BP: tl.constexpr, BE: tl.constexpr, OVERLAP: tl.constexpr):
     """counts [chunks, e]: how many pairs of a chunk of BP each expert has, BE experts a turn."""
+    take_turn(OVERLAP)
     i = tl.program_id(0) * BP + tl.arange(0, BP)
     own = tl.load(experts + i, mask=i < pairs, other=-1)
     for first in range(0, e, BE):
@@ -40,9 +53,16 @@ def count_pairs(experts, counts, pairs, e, BP: tl.constexpr, BE: tl.constexpr):
         tl.store(counts + tl.program_id(0) * e + expert, count, mask=expert < e)
 
 
-@triton.jit(do_not_specialize=["chunks"])
-def place_chunks(counts, offsets, chunks, e, BC: tl.constexpr, BE: tl.constexpr):
-    """counts become each chunk's first place within its expert's pairs; offsets [e + 1] each expert's first pair. One program."""
+@triton.jit(do_not_specialize=["chunks", "tiles"])
+def place_chunks(
+    counts, offsets, starts, table, chunks, tiles, e,
+    BC: tl.constexpr, BE: tl.constexpr, BT: tl.constexpr, BM: tl.constexpr, OVERLAP: tl.constexpr,
+):  # fmt: skip
+    """counts become each chunk's first place within its expert's pairs; offsets [e + 1] each expert's first pair. One program.
+
+    starts [e]: each expert's first tile of BM pairs; table [tiles, 4] begins with -1 where no tile is.
+    """
+    take_turn(OVERLAP)
     expert, c = tl.arange(0, BE), tl.arange(0, BC)
     total = tl.zeros((BE,), tl.int32)
     for first in range(0, chunks, BC):
@@ -53,54 +73,48 @@ def place_chunks(counts, offsets, chunks, e, BC: tl.constexpr, BE: tl.constexpr)
         total += tl.sum(b, 0)
     tl.store(offsets + 1 + expert, tl.cumsum(total), mask=expert < e)
     tl.store(offsets + expert, 0, mask=expert == 0)
+    needed = (total + BM - 1) // BM
+    tl.store(starts + expert, tl.cumsum(needed) - needed, mask=expert < e)
+    for t in range(tl.sum(needed), tiles, BT):
+        tl.store(table + (t + tl.arange(0, BT)) * 4, -1, mask=t + tl.arange(0, BT) < tiles)
 
 
-@triton.jit(do_not_specialize=["pairs", "chunks", "tiles"])
+@triton.jit(do_not_specialize=["pairs"])
 def place_pairs(
-    experts, counts, offsets, rows, places, table, pairs, chunks, tiles, e,
-    K: tl.constexpr, BP: tl.constexpr, BJ: tl.constexpr, BT: tl.constexpr, BE: tl.constexpr, BM: tl.constexpr,
+    experts, counts, offsets, starts, rows, places, table, pairs, e,
+    K: tl.constexpr, BP: tl.constexpr, BJ: tl.constexpr, BM: tl.constexpr, OVERLAP: tl.constexpr,
 ):  # fmt: skip
-    """The first programs take a chunk each: rows [pairs] and places [pairs]. The rest take BT tiles each:
-
-    table [tiles, 4]: expert, first pair, end pair of BM pairs of one expert, in order; -1 beyond the last.
-    """
-    if tl.program_id(0) < chunks:
-        chunk = tl.program_id(0)
-        i = chunk * BP + tl.arange(0, BP)
-        own = tl.load(experts + i, mask=i < pairs, other=-1)
-        rank = tl.zeros((BP,), tl.int32)
-        for first in range(0, BP, BJ):
-            j = chunk * BP + first + tl.arange(0, BJ)
-            other = tl.load(experts + j, mask=j < pairs, other=-2)
-            before = (own[:, None] == other[None, :]) & (j[None, :] < i[:, None])
-            rank += tl.sum(before.to(tl.int32), 1)
-        start = tl.load(counts + chunk * e + own, mask=i < pairs, other=0)
-        place = tl.load(offsets + own, mask=i < pairs, other=0) + start + rank
-        tl.store(places + i, place, mask=i < pairs)
-        tl.store(rows + place, i // K, mask=i < pairs)
-    else:
-        t, expert = (tl.program_id(0) - chunks) * BT + tl.arange(0, BT), tl.arange(0, BE)
-        start_of = tl.load(offsets + expert, mask=expert < e, other=0)
-        count = tl.load(offsets + expert + 1, mask=expert < e, other=0) - start_of
-        needed = (count + BM - 1) // BM
-        ends = tl.cumsum(needed)
-        which = tl.sum((ends[None, :] <= t[:, None]).to(tl.int32), 1)  # the expert whose tiles t is among
-        hit = which[:, None] == expert[None, :]
-        begun = tl.sum(tl.where(hit, (ends - needed)[None, :], 0), 1)
-        low = tl.sum(tl.where(hit, start_of[None, :], 0), 1)
-        high = low + tl.sum(tl.where(hit, count[None, :], 0), 1)
-        at = low + (t - begun) * BM
-        tl.store(table + t * 4, tl.where(which < e, which, -1), mask=t < tiles)
-        tl.store(table + t * 4 + 1, at, mask=t < tiles)
-        tl.store(table + t * 4 + 2, tl.minimum(at + BM, high), mask=t < tiles)
+    """A chunk of BP pairs a program: rows [pairs] and places [pairs], and from the pair that begins a tile its entry in
+    table [tiles, 4]: expert, first pair, end pair."""
+    take_turn(OVERLAP)
+    chunk = tl.program_id(0)
+    i = chunk * BP + tl.arange(0, BP)
+    live = i < pairs
+    own = tl.load(experts + i, mask=live, other=0)
+    rank = tl.load(counts + chunk * e + own, mask=live, other=0)
+    for first in range(0, BP, BJ):
+        j = chunk * BP + first + tl.arange(0, BJ)
+        other = tl.load(experts + j, mask=j < pairs, other=-1)
+        before = (own[:, None] == other[None, :]) & (j[None, :] < i[:, None])
+        rank += tl.sum(before.to(tl.int32), 1)
+    place = tl.load(offsets + own, mask=live, other=0) + rank
+    tl.store(places + i, place, mask=live)
+    tl.store(rows + place, i // K, mask=live)
+    begins = live & (rank % BM == 0)
+    p_tile = table + (tl.load(starts + own, mask=live, other=0) + rank // BM) * 4
+    tl.store(p_tile, own, mask=begins)
+    tl.store(p_tile + 1, place, mask=begins)
+    end = tl.load(offsets + own + 1, mask=live, other=0)
+    tl.store(p_tile + 2, tl.minimum(place + BM, end), mask=begins)
 
 
 @triton.jit
 def combine(
     pairs, weights, places, shared, shared_gate, residual, out, shared_stride, gate_stride, residual_stride, n,
-    K: tl.constexpr, BN: tl.constexpr, SHARED: tl.constexpr, GATED: tl.constexpr,
+    K: tl.constexpr, BN: tl.constexpr, SHARED: tl.constexpr, GATED: tl.constexpr, OVERLAP: tl.constexpr,
 ):  # fmt: skip
     """One row and BN columns a program: one accumulator an output over ascending experts."""
+    take_turn(OVERLAP)
     row, c = tl.program_id(0).to(tl.int64), tl.program_id(1) * BN + tl.arange(0, BN)
     live, zeros = c < n, tl.zeros((BN,), tl.float32)
     y = zeros

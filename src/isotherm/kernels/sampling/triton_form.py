@@ -4,7 +4,7 @@ import torch
 import triton
 from torch import Tensor
 
-from isotherm.kernels.gpu.launch import OPTIONS, aligned, units
+from isotherm.kernels.gpu.launch import OPTIONS, aligned, overlap, units
 from isotherm.kernels.sampling import triton_kernels as tk
 
 PART = 2048
@@ -47,15 +47,15 @@ def sample_rows(
     pairs = torch.empty(rows, parts, dtype=torch.int64, device=logits.device)
     if top_ks is None:
         tk.noisy_of_parts[(rows, parts)](
-            logits, values, temperatures, keys, pairs, units(logits), v, BV=PART, **OPTIONS
+            logits, values, temperatures, keys, pairs, units(logits), v, BV=PART, **overlap(), **OPTIONS
         )
         return _best(pairs)[0]
     x = torch.empty(rows, v, dtype=torch.float32, device=logits.device)
-    tk.scale_rows[(rows, parts)](logits, values, temperatures, x, units(logits), v, BV=PART, **OPTIONS)
+    tk.scale_rows[(rows, parts)](logits, values, temperatures, x, units(logits), v, BV=PART, **overlap(), **OPTIONS)
     ordered, ids = torch.sort(x, dim=-1, descending=True, stable=True)
     counts = torch.empty(rows, dtype=torch.int32, device=logits.device)
-    tk.keep_prefix[(rows,)](ordered, top_ks, top_ps, min_ps, counts, v, BV=SCAN, num_warps=8, **OPTIONS)
-    tk.noisy_of_kept[(rows, parts)](ordered, ids, counts, keys, pairs, v, BV=PART, **OPTIONS)
+    tk.keep_prefix[(rows,)](ordered, top_ks, top_ps, min_ps, counts, v, BV=SCAN, num_warps=8, **overlap(), **OPTIONS)
+    tk.noisy_of_kept[(rows, parts)](ordered, ids, counts, keys, pairs, v, BV=PART, **overlap(), **OPTIONS)
     return _best(pairs)[0]
 
 
@@ -91,8 +91,10 @@ def log_sum_exp(logits: Tensor) -> Tensor:
     parts = triton.cdiv(v, PART)
     _, values, _ = _largest(logits)
     sums, out = logits.new_empty(rows, parts), logits.new_empty(rows)
-    tk.exp_of_parts[(rows, parts)](logits, values, sums, units(logits), v, BV=PART, **OPTIONS)
-    tk.log_of_sums[(rows,)](sums, values, out, parts, BP=triton.next_power_of_2(parts), num_warps=1, **OPTIONS)
+    tk.exp_of_parts[(rows, parts)](logits, values, sums, units(logits), v, BV=PART, **overlap(), **OPTIONS)
+    tk.log_of_sums[(rows,)](
+        sums, values, out, parts, BP=triton.next_power_of_2(parts), num_warps=1, **overlap(), **OPTIONS
+    )
     return out
 
 
@@ -109,7 +111,7 @@ def _largest(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     parts = triton.cdiv(v, PART)
     pairs = torch.empty(rows, parts, dtype=torch.int64, device=logits.device)
     finites = torch.empty(rows, parts, dtype=torch.int32, device=logits.device)
-    tk.largest_of_parts[(rows, parts)](logits, pairs, finites, units(logits), v, BV=PART, **OPTIONS)
+    tk.largest_of_parts[(rows, parts)](logits, pairs, finites, units(logits), v, BV=PART, **overlap(), **OPTIONS)
     return _best(pairs, finites)
 
 
@@ -128,6 +130,7 @@ def _best(pairs: Tensor, finites: Tensor | None = None) -> tuple[Tensor, Tensor,
         BP=triton.next_power_of_2(parts),
         FINITE=finites is not None,
         num_warps=1,
+        **overlap(),
         **OPTIONS,
     )
     return ids, values, finite

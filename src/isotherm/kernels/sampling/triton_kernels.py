@@ -7,6 +7,7 @@ Sums go by part in ascending order, along layouts that the sizes fix; row stride
 import triton
 import triton.language as tl
 
+from isotherm.kernels.gpu.triton_kernels import take_turn
 from isotherm.kernels.sampling.triton_noise import gumbel
 
 
@@ -32,8 +33,9 @@ def id_of(pair):
 
 
 @triton.jit(do_not_specialize=["x_units"])
-def largest_of_parts(x, pairs, finites, x_units, v, BV: tl.constexpr):
+def largest_of_parts(x, pairs, finites, x_units, v, BV: tl.constexpr, OVERLAP: tl.constexpr):
     """pairs [R, parts] int64: the largest of each part; finites [R, parts] int32: 1 where all of it is finite."""
+    take_turn(OVERLAP)
     row, part, parts = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     i = part * BV + tl.arange(0, BV)
     b = tl.load(x + row * x_units * 4 + i, mask=i < v, other=float("-inf"))
@@ -43,8 +45,9 @@ def largest_of_parts(x, pairs, finites, x_units, v, BV: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["x_units"])
-def noisy_of_parts(x, values, temperatures, keys, pairs, x_units, v, BV: tl.constexpr):
+def noisy_of_parts(x, values, temperatures, keys, pairs, x_units, v, BV: tl.constexpr, OVERLAP: tl.constexpr):
     """pairs [R, parts] int64: the largest of (x - values[row]) / temperature + noise of each part; of x at temperature 0."""
+    take_turn(OVERLAP)
     row, part, parts = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     i = part * BV + tl.arange(0, BV)
     b = tl.load(x + row * x_units * 4 + i, mask=i < v, other=float("-inf"))
@@ -61,8 +64,11 @@ def scaled(x, largest, temperature):
 
 
 @triton.jit(do_not_specialize=["parts"])
-def best_of_parts(pairs, finites, ids, values, finite, parts, BP: tl.constexpr, FINITE: tl.constexpr):
+def best_of_parts(
+    pairs, finites, ids, values, finite, parts, BP: tl.constexpr, FINITE: tl.constexpr, OVERLAP: tl.constexpr
+):
     """One row a program: its id, its value, and whether all of it is finite."""
+    take_turn(OVERLAP)
     row, i = tl.program_id(0).to(tl.int64), tl.arange(0, BP)
     lowest = tl.full((BP,), -0x7FFFFFFFFFFFFFFF, tl.int64)
     best = tl.max(tl.where(i < parts, tl.load(pairs + row * parts + i, mask=i < parts, other=0), lowest))
@@ -73,8 +79,9 @@ def best_of_parts(pairs, finites, ids, values, finite, parts, BP: tl.constexpr, 
 
 
 @triton.jit(do_not_specialize=["x_units"])
-def exp_of_parts(x, values, sums, x_units, v, BV: tl.constexpr):
+def exp_of_parts(x, values, sums, x_units, v, BV: tl.constexpr, OVERLAP: tl.constexpr):
     """sums [R, parts]: sum of exp(x - values[row]) over each part."""
+    take_turn(OVERLAP)
     row, part, parts = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     i = part * BV + tl.arange(0, BV)
     b = tl.load(x + row * x_units * 4 + i, mask=i < v, other=float("-inf"))
@@ -82,16 +89,18 @@ def exp_of_parts(x, values, sums, x_units, v, BV: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["parts"])
-def log_of_sums(sums, values, out, parts, BP: tl.constexpr):
+def log_of_sums(sums, values, out, parts, BP: tl.constexpr, OVERLAP: tl.constexpr):
     """out [R] = log(sum of the row's parts) + values[row]."""
+    take_turn(OVERLAP)
     row, i = tl.program_id(0).to(tl.int64), tl.arange(0, BP)
     total = tl.sum(tl.load(sums + row * parts + i, mask=i < parts, other=0.0))
     tl.store(out + row, tl.log(total) + tl.load(values + row))
 
 
 @triton.jit(do_not_specialize=["x_units"])
-def scale_rows(x, values, temperatures, out, x_units, v, BV: tl.constexpr):
+def scale_rows(x, values, temperatures, out, x_units, v, BV: tl.constexpr, OVERLAP: tl.constexpr):
     """out [R, v] = (x - values[row]) / temperature, a NaN as -inf."""
+    take_turn(OVERLAP)
     row = tl.program_id(0).to(tl.int64)
     i = tl.program_id(1) * BV + tl.arange(0, BV)
     b = tl.load(x + row * x_units * 4 + i, mask=i < v, other=float("-inf"))
@@ -106,11 +115,12 @@ def _first(x, i, none):
 
 
 @triton.jit(do_not_specialize=["v"])
-def keep_prefix(x, top_ks, top_ps, min_ps, counts, v, BV: tl.constexpr):
+def keep_prefix(x, top_ks, top_ps, min_ps, counts, v, BV: tl.constexpr, OVERLAP: tl.constexpr):
     """How many tokens of x [R, v], in order, min_p, top_k and top_p keep in turn, one row a program.
 
     Sums go by blocks of BV in order, within one by its scan. A row is v apart from the next, and v is never specialised.
     """
+    take_turn(OVERLAP)
     row = tl.program_id(0)
     p_x, i = x + row.to(tl.int64) * v, tl.arange(0, BV)
     top_k, top_p, min_p = tl.load(top_ks + row), tl.load(top_ps + row), tl.load(min_ps + row)
@@ -143,8 +153,9 @@ def keep_prefix(x, top_ks, top_ps, min_ps, counts, v, BV: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["v"])
-def noisy_of_kept(x, ids, counts, keys, pairs, v, BV: tl.constexpr):
+def noisy_of_kept(x, ids, counts, keys, pairs, v, BV: tl.constexpr, OVERLAP: tl.constexpr):
     """pairs [R, parts] int64: the largest of x + noise of the kept tokens, which are the first counts[row] of x, ids [R, v]."""
+    take_turn(OVERLAP)
     row, part, parts = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     i = part * BV + tl.arange(0, BV)
     live = i < tl.load(counts + row)

@@ -7,7 +7,7 @@ from torch import Tensor
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution.triton_form import keep_boundaries, keep_late_rows
 from isotherm.kernels.gpu.batch import on_device
-from isotherm.kernels.gpu.launch import OPTIONS
+from isotherm.kernels.gpu.launch import OPTIONS, overlap
 from isotherm.kernels.gpu.rows import row_plan
 from isotherm.kernels.shift import triton_kernels as tk
 from isotherm.kernels.state import ConvState
@@ -22,7 +22,7 @@ def shift(batch: Batch, x: Tensor, state: ConvState) -> Tensor:
     keep_boundaries(on, x, state)
     tk.shift[(on.rows, triton.cdiv(channels, columns))](
         on.positions, plan.segments, plan.keeps, on.row_offsets, on.starts, on.lanes, on.states,
-        x, state.history, state.rows, out, x.stride(0), channels, BC=columns, **OPTIONS,
+        x, state.history, state.rows, out, x.stride(0), channels, BC=columns, **overlap(), **OPTIONS,
     )  # fmt: skip
     keep_late_rows(on, x, state)
     return out
