@@ -2,6 +2,8 @@
 
 import json
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,9 @@ UNTUNED = (
 """For shapes and cards without a table: (most rows, tile), the last for more. Each fits 99 KB and needs no descriptor."""
 
 
+_LARGE = 512
+
+
 @dataclass(frozen=True, slots=True)
 class TileTable:
     """shapes: (N, K) to (most rows, tile) ascending, the last for more rows too. note: card, date and command."""
@@ -48,13 +53,24 @@ class TileTable:
 
     def tile(self, rows: int, n: int, k: int) -> ProductTile:
         """The tile for [rows, k] times [n, k]^T."""
-        choices = self.shapes.get((n, k), UNTUNED)
+        choices = self.shapes.get((n, k)) or self._nearest(n, k)
         return next((tile for most, tile in choices if rows <= most), choices[-1][1])
+
+    def _nearest(self, n: int, k: int) -> tuple[tuple[int, ProductTile], ...]:
+        """Of the tuned shape that is most alike, for large shapes that its tiles divide."""
+        if not self.shapes or n < _LARGE or k % _LARGE:
+            return UNTUNED
+        return self.shapes[_most_alike(tuple(self.shapes), n, k)]
 
     def save(self, path: Path) -> None:
         """Writes the table as JSON."""
         shapes = {f"{n}x{k}": [[most, _brief(tile)] for most, tile in rows] for (n, k), rows in self.shapes.items()}
         path.write_text(_lines(self.note, shapes))
+
+
+@lru_cache(1024)
+def _most_alike(shapes: tuple[tuple[int, int], ...], n: int, k: int) -> tuple[int, int]:
+    return min(shapes, key=lambda shape: abs(log(shape[0] / n)) + abs(log(shape[1] / k)))
 
 
 def load_table(card: str) -> TileTable:
