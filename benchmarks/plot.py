@@ -3,7 +3,8 @@
     python benchmarks/plot.py FOLDER NAME=FILE [NAME=FILE ...]
 
 FOLDER/first-token.svg: time to first token against length, cold and warm; FOLDER/throughput.svg: new tokens a second against the
-number of requests at once.
+number of requests at once. A FILE may also be what measure_isotherm.py wrote, or the peers' harness, which has the same figures
+of fewer sizes: a warm turn at the longest prompt only, and one number of requests at once.
 """
 
 import json
@@ -101,8 +102,7 @@ def first_tokens(measured: dict[str, dict[str, Any]]) -> str:
     lines = []
     for colour, (name, figures) in zip(COLOURS, measured.items(), strict=False):
         for kind, dashed in (("cold", False), ("warm", True)):
-            points = tuple((row["prompt"], row[f"{kind}_ttft"]["s"]) for row in figures["warm"])
-            lines.append(Line(f"{name}, {kind}", colour, points, dashed))
+            lines.append(Line(f"{name}, {kind}", colour, _times(figures, kind), dashed))
     lengths = sorted({point[0] for line in lines for point in line.points})
     times = [point[1] for line in lines for point in line.points]
     decades = range(math.floor(math.log10(min(times))), math.ceil(math.log10(max(times))) + 1)
@@ -111,6 +111,24 @@ def first_tokens(measured: dict[str, dict[str, Any]]) -> str:
     x = Axis(lengths[0], lengths[-1], tuple((length, f"{length:,}") for length in lengths), log=True)
     y = Axis(min(times) / 1.2, max(times) * 1.2, tuple((m, _seconds(m)) for m in shown if _within(m, times)), log=True)
     return plot("Time to first token", "tokens of prompt; warm: all but the last 64 were sent before", x, y, lines)
+
+
+def _times(figures: dict[str, Any], kind: str) -> tuple[tuple[float, float], ...]:
+    """(length, seconds) of one engine: of each length its fastest run, since some caches find nothing the first time."""
+    warm = figures["warm"]
+    if isinstance(warm, list):
+        return tuple((row["prompt"], min(row[f"{kind}_ttft"]["runs"])) for row in warm)
+    if kind == "warm":
+        return ((warm["prompt"], min(warm["warm_ttft"]["runs"])),)
+    return tuple((int(length), int(length) / row["tokens_per_s"]) for length, row in figures["prefill"].items())
+
+
+def _rates(figures: dict[str, Any]) -> tuple[tuple[float, float], ...]:
+    """(requests at once, tokens a second) of one engine."""
+    batch = figures["batch"]
+    if "tokens_per_s" in batch:
+        return ((batch["requests"], batch["tokens_per_s"]),)
+    return tuple((int(count), row["tokens_per_s"]) for count, row in batch.items())
 
 
 def _within(mark: float, times: list[float]) -> bool:
@@ -125,8 +143,7 @@ def throughput(measured: dict[str, dict[str, Any]]) -> str:
     """New tokens a second against requests at once."""
     lines = []
     for colour, (name, figures) in zip(COLOURS, measured.items(), strict=False):
-        points = tuple((int(count), row["tokens_per_s"]) for count, row in figures["batch"].items())
-        lines.append(Line(name, colour, points))
+        lines.append(Line(name, colour, _rates(figures)))
     counts = sorted({point[0] for line in lines for point in line.points})
     top = max(point[1] for line in lines for point in line.points)
     step = 10 if top < 100 else 25
