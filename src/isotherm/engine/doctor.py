@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from isotherm.core.config import DType, Provider
+from isotherm.engine.check import Check
+from isotherm.engine.device_checks import check_device
 from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
 from isotherm.model.hf_config import read_spec
@@ -23,15 +25,6 @@ In float32 no row may exceed it. In bfloat16 the median of all rows must not: si
 LENGTHS = (1, 63, 64, 65, 200)
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at. detail: what was measured."""
-
-    name: str
-    passed: bool
-    detail: str
-
-
 def check_exactness(decoder: Decoder, length: int = 200, seed: int = 0) -> Iterator[Check]:
     """Equality of bits: one row at a time, and cut at random, against one pass; then the same on other thread counts."""
     rng = random.Random(seed)
@@ -43,7 +36,8 @@ def check_exactness(decoder: Decoder, length: int = 200, seed: int = 0) -> Itera
     ):
         different = int((logits_of(decoder, tokens, cuts) != whole).any(dim=1).sum())
         yield Check(name, different == 0, f"{different} of {length} rows of logits differ")
-    for threads in (1, 2, 3) if decoder.kernels.fingerprint()["kernels"] != "triton" else ():
+    yield from check_device(decoder, tokens, whole)
+    for threads in (1, 2, 3) if decoder.kernels.device.type == "cpu" else ():
         other = replace(decoder, kernels=with_threads(decoder.kernels, threads))
         different = int((logits_of(other, tokens) != whole).any(dim=1).sum())
         name = f"{threads} threads = {decoder.kernels.threads} threads"

@@ -47,7 +47,7 @@ class TritonKernels:
         self.threads = threads
         self.upload = Upload(device)
         self.split = attention.SPLIT
-        self._table = load_table("interpreter" if interpreted() else torch.cuda.get_device_name(device))
+        self.table = load_table("interpreter" if interpreted() else torch.cuda.get_device_name(device))
 
     def fingerprint(self) -> dict[str, str]:
         """What fixes the bits: the sources, Triton with the assembler that it brings, and the GPU's architecture."""
@@ -80,7 +80,7 @@ class TritonKernels:
         return linear.embed(tokens, table)
 
     def linear(self, x: Tensor, weight: Linear, residual: Tensor | None = None) -> Tensor:
-        return linear.linear(self._table, x, weight, residual)
+        return linear.linear(self.table, x, weight, residual)
 
     def logits(self, x: Tensor, weight: Linear) -> Tensor:
         return linear.logits(x, weight)
