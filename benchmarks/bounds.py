@@ -12,6 +12,9 @@ from isotherm import LLM
 from isotherm.kernels.api import Linear
 
 PIECE = 1 << 17
+EIGHT = 8
+PREFILL_S = 0.1
+"""A pass that takes longer is no decode."""
 
 
 def weights(llm: LLM) -> list[Tensor]:
@@ -31,19 +34,55 @@ def _matrices(value: Any) -> list[Linear]:
     return []
 
 
-def read_rate(llm: LLM, seconds: float = 0.5) -> float:
-    """Bytes a second at which the weights are read when nothing is done with them: the median sweep over all of them."""
-    native, tensors = llm.engine.runner.decoder.kernels.native, weights(llm)
-    read = native.function("iso_read", "ppli")
-    pieces = [tensor.nbytes // PIECE for tensor in tensors]
-    sums = torch.empty(max(pieces))
-    sweeps, end = [], time.perf_counter() + seconds
-    while len(sweeps) < 3 or time.perf_counter() < end:
+class Reading:
+    """Reads the weights as a token's pass must, and does nothing with them."""
+
+    def __init__(self, llm: LLM):
+        native = llm.engine.runner.decoder.kernels.native
+        self._read, self._threads = native.function("iso_read", "ppli"), native.threads
+        self._parts = [(tensor.data_ptr(), tensor.nbytes // PIECE) for tensor in weights(llm)]
+        self._sums = torch.empty(max(count for _, count in self._parts))
+        self.bytes = sum(count for _, count in self._parts) * PIECE
+
+    def sweep(self) -> float:
+        """Seconds that reading all of them took."""
         start = time.perf_counter()
-        for tensor, count in zip(tensors, pieces, strict=True):
-            read(tensor.data_ptr(), sums.data_ptr(), count, native.threads)
-        sweeps.append(time.perf_counter() - start)
-    return sum(pieces) * PIECE / statistics.median(sweeps)
+        for address, count in self._parts:
+            self._read(address, self._sums.data_ptr(), count, self._threads)
+        return time.perf_counter() - start
+
+    def rate(self, seconds: float = 0.5) -> float:
+        """Bytes a second: the median sweep."""
+        sweeps, end = [], time.perf_counter() + seconds
+        while len(sweeps) < 3 or time.perf_counter() < end:
+            sweeps.append(self.sweep())
+        return self.bytes / statistics.median(sweeps)
+
+
+class BesideReading:
+    """While open, every EIGHT passes of the engine are followed by a sweep: so both meet the machine in the same state."""
+
+    def __init__(self, llm: LLM, reading: Reading):
+        self._engine, self._reading = llm.engine, reading
+        self._steps: list[float] = []
+        self.shares: list[float] = []
+
+    def __enter__(self) -> "BesideReading":
+        self._engine.step = self._step  # type: ignore[method-assign]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        del self._engine.step  # type: ignore[method-assign]
+
+    def _step(self) -> Any:
+        start = time.perf_counter()
+        outputs = type(self._engine).step(self._engine)
+        taken = time.perf_counter() - start
+        self._steps = [*self._steps, taken] if taken < PREFILL_S else []
+        if len(self._steps) == EIGHT:
+            self.shares.append(self._reading.sweep() / statistics.mean(self._steps))
+            self._steps.clear()
+        return outputs
 
 
 def weight_bytes(llm: LLM) -> int:

@@ -12,9 +12,10 @@ random token ids from one seeded stream, greedy, end-of-sequence ignored, prefix
 - batch: new tokens / s over the whole time of 8 requests of 512 tokens and 64 new tokens, sent at once;
 - peak_rss_mib: the process's peak resident memory.
 
-Beside them stand their bounds, measured between the runs. Decode's is the rate at which the weights are read when nothing is
-done with them (both are medians); a warm turn's is a prefix-free prompt of its last 64 tokens, and the reading of the keys and
-values of all others.
+Beside them stand their bounds. Decode's is the rate at which the weights are read when nothing is done with them: `read` holds it
+between runs, and `of_read` the share that a decode reaches when such a sweep follows every eight tokens, for the machine's
+memory may change its speed within a second. A warm turn's is a prefix-free prompt of its last 64 tokens, and the reading of the
+keys and values of all others.
 
 Only ratios between figures taken in one sitting on one machine mean anything.
 """
@@ -30,7 +31,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bounds import kv_bytes, read_rate, weight_bytes
+from bounds import BesideReading, Reading, kv_bytes, weight_bytes
 
 from isotherm import LLM, SamplingParams, __version__
 from isotherm.bench.workload import TAIL, Prompts, Workload
@@ -44,6 +45,7 @@ class Bench:
         self.prompts = Prompts(vocabulary, workload.seed)
         self.others = Prompts(vocabulary, workload.seed + 1)  # what the other engines are not asked
         self.read: list[float] = []
+        self.reading = Reading(llm)
         self.began = time.perf_counter()
 
     def figures(self) -> dict[str, Any]:
@@ -58,18 +60,20 @@ class Bench:
     def decode(self) -> dict[str, Any]:
         new, rates = self.workload.decode_new, []
         for _ in range(self.workload.repeats):
-            self.read.append(read_rate(self.llm))
+            self.read.append(self.reading.rate())
             output = self.ask(self.prompts.next(self.workload.decode_prompt), new)
             rates.append((new - 1) / (output.total_s - output.first_token_s))
-        self.read.append(read_rate(self.llm))
-        figures = summary(rates, "tokens_per_s")
-        size, read = weight_bytes(self.llm), summary(self.read, "bytes_per_s")
-        bound = {
-            "weight_bytes": size,
-            "read": read,
-            "of_read": round(figures["tokens_per_s"] * size / read["bytes_per_s"], 3),
-        }
-        return self.told("decode", figures | bound)
+        self.read.append(self.reading.rate())
+        read = summary(self.read, "bytes_per_s")
+        bound = {"weight_bytes": weight_bytes(self.llm), "read": read, "of_read": self.beside_reading()}
+        return self.told("decode", summary(rates, "tokens_per_s") | bound)
+
+    def beside_reading(self) -> dict[str, Any]:
+        """What share of the rate of reading the weights a decode reaches, with a sweep after every eight tokens."""
+        with BesideReading(self.llm, self.reading) as beside:
+            for _ in range(self.workload.repeats):
+                self.ask(self.others.next(self.workload.decode_prompt), self.workload.decode_new)
+        return summary(beside.shares, "share")
 
     def batch(self) -> dict[str, Any]:
         work, rates = self.workload, []
@@ -104,7 +108,7 @@ class Bench:
 
     def warm_bound(self, tokens: int, alone: list[float]) -> dict[str, Any]:
         """A pass of TAIL tokens after nothing, and the reading of `tokens` tokens' keys and values."""
-        size, rate = kv_bytes(self.llm, tokens), statistics.median([*self.read, read_rate(self.llm)])
+        size, rate = kv_bytes(self.llm, tokens), statistics.median([*self.read, self.reading.rate()])
         without = summary(alone, "s")
         return {
             "s": round(without["s"] + size / rate, 4),
