@@ -32,7 +32,7 @@ def doctor(
 
     settings = (
         options.dtype_of(dtype),
-        options.provider_on(kernels, device),
+        options.provider_on(kernels, device, dtype),
         threads,
     )
     console = Console(highlight=False)

@@ -56,7 +56,7 @@ def evaluate(
         cases=Path(cases) if cases else SHIPPED,
         limit=limit,
         max_tokens=max_tokens,
-        kernels=options.provider_on(kernels, device),
+        kernels=options.provider_on(kernels, device, dtype),
         dtype=options.dtype_of(dtype),
         threads=threads,
         tool_call_parser=tool_call_parser,

@@ -52,7 +52,7 @@ def fuzz(
     tally = _tally(seed, resume, json_file)
     keep = _keeper(json_file)
     console = Console(highlight=False)
-    provider = options.provider_on(kernels, device)
+    provider = options.provider_on(kernels, device, dtype)
     opened = open_models(model, provider, options.dtype_of(dtype), kinds_named(kinds, provider))
     try:
         with console.status("playing scripts"):

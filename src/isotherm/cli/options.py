@@ -79,10 +79,12 @@ def provider_of(value: str) -> Provider:
     return cast(Provider, _one_of("kernels", value, get_args(Provider)))
 
 
-def provider_on(kernels: str, device: str) -> Provider:
+def provider_on(kernels: str, device: str, dtype: str) -> Provider:
     """The kernel provider of a command that computes in this process. Raises ConfigError."""
     from isotherm.kernels.load import on_device
 
+    if dtype == "float32" and device == "auto":
+        device = "cpu"
     return on_device(provider_of(kernels), device_of(device))
 
 

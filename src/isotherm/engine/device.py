@@ -31,9 +31,15 @@ def provider_for(config: EngineConfig, spec: ModelSpec) -> Provider:
     if reason is None:
         return provider
     if model.kernels == "triton" or model.device == "cuda":
-        raise ConfigError("device", f"cuda cannot be honoured: {reason}")
+        raise ConfigError("device", f"cuda cannot be honoured: {reason}; --device cpu runs it")
     log.warning("device: cpu, because on the GPU %s", reason)
     return "auto"
+
+
+def check_supported(kernels: Provider, spec: ModelSpec) -> None:
+    """Raises ConfigError when these are the GPU's kernels and they do not compute the model."""
+    if kernels == "triton" and (reason := unsupported(spec)) is not None:
+        raise ConfigError("device", f"cuda cannot be honoured: {reason}; --device cpu runs it")
 
 
 def unsupported(spec: ModelSpec) -> str | None:

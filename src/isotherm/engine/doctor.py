@@ -9,6 +9,7 @@ import torch
 
 from isotherm.core.config import DType, Provider
 from isotherm.engine.check import Check
+from isotherm.engine.device import check_supported
 from isotherm.engine.device_checks import check_device
 from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
@@ -72,5 +73,6 @@ def compare_with_transformers(decoder: Decoder, folder: Path, seed: int = 0) -> 
 
 def open_decoder(folder: Path, dtype: DType, kernels: Provider, threads: int) -> Decoder:
     """A decoder for short checks."""
-    provider = load_kernels(kernels, dtype, threads)
-    return load_decoder(folder, provider, min(context_length(read_spec(folder), 0), 4096))
+    spec = read_spec(folder)
+    check_supported(kernels, spec)
+    return load_decoder(folder, load_kernels(kernels, dtype, threads), min(context_length(spec, 0), 4096))

@@ -11,10 +11,12 @@ from isotherm.core.config import CacheConfig, DType, Provider, SchedulerConfig, 
 from isotherm.core.layout import Layout
 from isotherm.core.request import Output, Request
 from isotherm.core.vocabulary import Vocabulary
+from isotherm.engine.device import check_supported
 from isotherm.fuzz.script import Setting
 from isotherm.fuzz.states import digest, poison
 from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
+from isotherm.model.hf_config import read_spec
 from isotherm.model.load import load_decoder
 from isotherm.model.mtp import Mtp, has_mtp, load_mtp
 from isotherm.model.state import ModelState
@@ -45,6 +47,7 @@ class Model:
 
 def open_model(name: str, folder: Path, longest: int, kernels: Provider, dtype: DType) -> Model:
     """Raises ConfigError or CheckpointError."""
+    check_supported(kernels, read_spec(folder))
     decoder = load_decoder(folder, load_kernels(kernels, dtype, 1), longest)
     mtp = load_mtp(folder, decoder) if has_mtp(folder) else None
     return Model(name, decoder, Tokenizer.load(folder).vocabulary, longest, mtp)
