@@ -10,7 +10,7 @@ import numpy as np
 from isotherm.core.constants import BLOCK, block_floor
 from isotherm.core.plan import PassPlan, PassResult, SampleRow, Segment
 from isotherm.core.request import Output, Request
-from isotherm.runner.drafter import without_rejected
+from isotherm.runner.ahead import without_rejected
 from isotherm.runner.hashes import PassHashes, StateHashes
 from isotherm.runner.runner import Runner
 from isotherm.trace.folder import file_name, next_number

@@ -1,45 +1,26 @@
 """The drafter's part of a pass: its own rows for every token, then a few tokens ahead for every sequence that may use them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from isotherm.core.constants import BLOCK, draft_room
-from isotherm.core.plan import PassPlan, RowResult, SampleRow, Segment
+from isotherm.core.plan import PassPlan, RowResult, Segment
+from isotherm.kernels.api import Kernels
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.state import KVStore
 from isotherm.model.attention_layer import AttentionLayer
 from isotherm.model.decoder import Decoder
 from isotherm.model.mtp import Mtp
 from isotherm.model.state import DrafterState
+from isotherm.runner.ahead import Ahead, after, heads, without_rejected
 from isotherm.runner.few_rows import MOST_ROWS, Recorded, can_record
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 
 Drafts = tuple[tuple[int, ...], ...]
 """Guesses for the tokens after each segment of a pass."""
-
-
-@dataclass(slots=True)
-class Ahead:
-    """One sequence that is drafted for. index: its segment's place in the pass. place: the row of the pass before its last token.
-
-    position: of that last token. row: how the token after it would be chosen. most: drafts that may follow.
-    """
-
-    index: int
-    segment: Segment
-    place: int
-    position: int
-    token: int
-    row: SampleRow
-    most: int
-
-    def segment_at(self, step: int) -> Segment:
-        """The one row `step` positions after it; the drafter reads no state and writes none."""
-        return replace(self.segment, start=self.position + step, tokens=(self.token,), writes=(), rows=(), drafts=0)
 
 
 class Drafter:
@@ -89,7 +70,7 @@ class Drafter:
         normed, before: as `rows` gives them. Writes the entries of all rows that stand and of the tokens chosen after them; with
         None for `before`, of the latter alone. store: of its keys and values.
         """
-        live = _heads(plan, results)
+        live = heads(plan, results)
         if before is not None:
             rows = self._entries(plan, results, live, normed, before, store)
         elif live:
@@ -115,13 +96,15 @@ class Drafter:
         store: KVStore,
     ) -> Tensor:
         """The entries of the pass's rows that stand and of each live sequence's last token; the rows of the latter."""
-        heads = {ahead.index: ahead for ahead in live}
-        segments, places, wanted = [], [], []
+        by_index = {ahead.index: ahead for ahead in live}
+        segments: list[Segment] = []
+        places: list[int] = []
+        wanted: list[int] = []
         first = 0
         for index, (segment, rows) in enumerate(zip(plan.segments, results, strict=True)):
             tokens = without_rejected(segment, rows).tokens
             places += range(first, first + len(tokens))
-            ahead = heads.get(index)
+            ahead = by_index.get(index)
             if ahead is not None:
                 tokens = (*tokens, ahead.token)
                 places.append(len(normed) + ahead.place)
@@ -141,7 +124,7 @@ class Drafter:
         for ahead, token in zip(live, sampler.choices(logits, [ahead.row for ahead in live], positions), strict=True):
             drafts[ahead.index].append(token)
             ahead.token = token
-            ahead.row = _after(ahead.row, token)
+            ahead.row = after(ahead.row, token)
 
     def _laid_out(self, segments: list[Segment], rows: Tensor, store: KVStore) -> Tensor:
         batch, tokens = self._decoder.kernels.placed(*lay_out(PassPlan(tuple(segments))))
@@ -160,50 +143,16 @@ class _Recorded:
 
     def __init__(self, mtp: Mtp, decoder: Decoder, state: DrafterState):
         self.state = state
-        self.rows = Recorded(
-            decoder.kernels, lambda kernels, *given: _rows(replace(decoder, kernels=kernels), *given, state)
-        )
-        self.entries = Recorded(decoder.kernels, lambda kernels, *given: (mtp.forward(kernels, *given, state.kv),))
+
+        def rows(kernels: Kernels, batch: Batch, hidden: Tensor) -> tuple[Tensor, ...]:
+            return _rows(replace(decoder, kernels=kernels), batch, hidden, state)
+
+        def entries(kernels: Kernels, batch: Batch, rows: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
+            return (mtp.forward(kernels, batch, rows, tokens, state.kv),)
+
+        self.rows, self.entries = Recorded(decoder.kernels, rows), Recorded(decoder.kernels, entries)
 
 
 def _rows(decoder: Decoder, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
     normed = decoder.normed(hidden)
     return normed, decoder.kernels.shift(batch, normed, state.hidden)
-
-
-def without_rejected(segment: Segment, rows: Sequence[RowResult]) -> Segment:
-    """The segment as if it had been planned without the drafts that were not what was chosen."""
-    rejected = segment.drafts - segment.accepted(rows)
-    if not rejected:
-        return segment
-    tokens, asked = segment.tokens[:-rejected], segment.rows[:-rejected]
-    return replace(segment, tokens=tokens, rows=asked, drafts=segment.drafts - rejected)
-
-
-def _heads(plan: PassPlan, results: Sequence[tuple[RowResult, ...]]) -> list[Ahead]:
-    """The sequences of a pass that may be drafted for."""
-    live, first = [], 0
-    for index, (segment, rows) in enumerate(zip(plan.segments, results, strict=True)):
-        ahead = _ahead(index, segment, rows, first) if segment.ahead else None
-        if ahead is not None and ahead.most > 0:
-            live.append(ahead)
-        first += len(segment.tokens)
-    return live
-
-
-def _ahead(index: int, segment: Segment, results: tuple[RowResult, ...], first: int) -> Ahead | None:
-    if not segment.rows or not isinstance(segment.rows[-1], SampleRow):
-        return None
-    at = len(segment.rows) - segment.drafts - 1 + segment.accepted(results)
-    row, result = segment.rows[at], results[at]
-    assert isinstance(row, SampleRow)
-    if not all(one.finite for one in results[: at + 1]):
-        return None
-    position = segment.start + row.offset + 1
-    most = min(segment.ahead, draft_room(position), BLOCK * len(segment.blocks) - position)
-    return Ahead(index, segment, first + row.offset, position, result.token, _after(row, result.token), most)
-
-
-def _after(row: SampleRow, token: int) -> SampleRow:
-    """How the next token would be chosen, were `token` committed."""
-    return replace(row, history=(*row.history, token)) if row.params.needs_history else row
