@@ -233,20 +233,9 @@ def combine(
 
 @triton.jit
 def write_pages(
-    positions,
-    segments,
-    block_offsets,
-    blocks,
-    k,
-    v,
-    k_store,
-    v_store,
-    k_stride,
-    v_stride,
-    HEADS: tl.constexpr,
-    D: tl.constexpr,
-    BH: tl.constexpr,
-):
+    positions, segments, block_offsets, blocks, k, v, k_store, v_store, k_stride, v_stride,
+    HEADS: tl.constexpr, D: tl.constexpr, BH: tl.constexpr,
+):  # fmt: skip
     """One row's keys and values into its block. segments [M]: each row's segment."""
     row = tl.program_id(0)
     position = tl.load(positions + row)
