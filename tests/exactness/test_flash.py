@@ -3,16 +3,19 @@
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from harness import EOS, GREEDY, Setup, alone, assert_published_is_exact, drive, request, tokens
 
+from isotherm.core.config import SpeculativeConfig
 from isotherm.core.constants import BLOCK
 from isotherm.fuzz.states import poison
 from isotherm.kernels.c_provider import CKernels
 from isotherm.kernels.load import load_kernels
 from isotherm.model.load import load_decoder
+from isotherm.model.tiny import write_tiny
 from isotherm.runner.forward import Sequenced, logits_of
 
 KIND = "qwen4_exp"
@@ -29,6 +32,18 @@ def setup(checkpoints) -> Setup:
 def exact(checkpoints) -> Setup:
     """float32: what rounding to bfloat16 mostly hides must show."""
     return Setup(checkpoints[KIND], "c", "float32")
+
+
+@pytest.fixture(scope="module")
+def real_layers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("layers")
+    heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 256, "hc_count": 4, "hc_lowrank": 320}
+    delta = {"linear_num_key_heads": 4, "linear_num_value_heads": 8, "linear_key_head_dim": 128}
+    index = {"indexer_n_heads": 4, "indexer_head_dim": 128, "indexer_budget": 64, "indexer_compress_ratio": 16}
+    experts = {"num_experts": 32, "num_experts_per_tok": 10, "moe_intermediate_size": 160}
+    shape = heads | delta | index | experts | {"linear_value_head_dim": 128, "ple_embed_dim": 640, "hidden_size": 640}
+    write_tiny(KIND, folder, vocab_size=512, eos_token_id=EOS, initializer_range=0.02, **shape)
+    return folder
 
 
 @pytest.mark.parametrize("offset", range(REACH + 2))
@@ -64,6 +79,49 @@ def test_a_match_that_ends_inside_a_prefix_equals_its_own_cold_run(setup: Setup)
         assert answer.cached == length // BLOCK * BLOCK
         assert answer.compared == alone(setup, item).compared
     assert assert_published_is_exact(engine) > 0
+
+
+@pytest.mark.parametrize("start", [64, 67, 71, 72, 117])
+def test_rejected_guesses_leave_nothing_behind(checkpoints, start: int) -> None:
+    """A guess may complete an index group and its pooled key; what is committed then overwrites both. None crosses a boundary."""
+    decoder = load_decoder(checkpoints[KIND], load_kernels("c", "float32", 1), 256)
+    ids, wrong = tokens(150, 7), tokens(150, 8)
+    plain, guessed = Sequenced(decoder, 150), Sequenced(decoder, 150)
+    for sequence in (plain, guessed):
+        poison(sequence.state)
+        sequence.extend(ids[:start])
+    for accepted in (0, 1, 2):
+        at = guessed.length
+        seen = guessed.extend((*ids[at : at + accepted + 1], *wrong[at + accepted + 1 : at + 5]))
+        guessed.length = at + accepted + 1
+        expected = plain.extend(ids[at : at + accepted + 1])
+        assert torch.equal(seen[: accepted + 1], expected)
+    assert torch.equal(guessed.extend(ids[guessed.length :]), plain.extend(ids[plain.length :]))
+    for kept in ("by_slot", "by_block"):
+        for name, tensor in getattr(plain.state, kept)().items():
+            assert torch.equal(tensor[1:3], getattr(guessed.state, kept)()[name][1:3]), name
+
+
+def test_drafts_from_the_text_itself_change_nothing(setup: Setup) -> None:
+    """N-gram drafts of a prompt that repeats itself, with others beside it."""
+    phrase = tokens(20, 9)
+    items = [request((*phrase, *phrase[:n], *phrase[: 12 + n]), name=f"r{n}") for n in (3, 20, 17)]
+    engine = setup.engine(speculative=SpeculativeConfig("ngram", 3))
+    answers = drive(engine, items)
+    for item in items:
+        assert answers[item.id].compared == alone(setup, item).compared
+    assert assert_published_is_exact(engine) > 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_layers_of_real_shape_are_equal_under_random_segmentations(real_layers: Path, threads: int) -> None:
+    """Four streams, heads of 256, index keys of 128 in groups of 16, rows beyond the budget."""
+    rng = random.Random(threads)
+    ids = [rng.choice((EOS, rng.randrange(EOS))) for _ in range(200)]
+    one = logits_of(load_decoder(real_layers, load_kernels("c", "bfloat16", 1), 256), ids)
+    decoder = load_decoder(real_layers, load_kernels("c", "bfloat16", threads), 256)
+    cuts = sorted({*rng.sample(range(1, 200), 12), *range(60, 70)})
+    assert torch.equal(logits_of(decoder, ids, cuts), one)
 
 
 @pytest.mark.parametrize("seed", range(6))
