@@ -10,9 +10,9 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution import c as convolution
 from isotherm.kernels.experts import c as experts_c
 from isotherm.kernels.gated_delta import c as delta
-from isotherm.kernels.join.c import join
 from isotherm.kernels.indexed import c as indexed
 from isotherm.kernels.indexed import store as index
+from isotherm.kernels.join.c import join
 from isotherm.kernels.linear import c as linear
 from isotherm.kernels.native.library import Library
 from isotherm.kernels.ngram import torch_form as ngram
