@@ -48,7 +48,9 @@ class CacheConfig:
 
     def __post_init__(self) -> None:
         if not 0 < self.gpu_memory_utilization <= 1:
-            raise ConfigError("gpu_memory_utilization", f"must be above 0, at most 1, got {self.gpu_memory_utilization}")
+            raise ConfigError(
+                "gpu_memory_utilization", f"must be above 0, at most 1, got {self.gpu_memory_utilization}"
+            )
         for name in ("memory_bytes", "blocks", "slots", "snapshot_interval"):
             if getattr(self, name) < 0:
                 raise ConfigError(name, f"must not be negative, got {getattr(self, name)}")
