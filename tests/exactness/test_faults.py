@@ -5,6 +5,7 @@ the kernels, text or HTTP alone are named in those rooms' tests: docs/mutations.
 """
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 import torch
@@ -23,6 +24,7 @@ from harness import (
 from isotherm.core.constants import block_floor
 from isotherm.core.sampling import SamplingParams
 from isotherm.fuzz.states import poison
+from isotherm.kernels.api import Kernels, Linear
 
 ONE = SamplingParams(temperature=0.0, max_tokens=1, logprobs=20, ignore_eos=True)
 SHORT = replace(GREEDY, max_tokens=6)
@@ -178,21 +180,22 @@ def test_fault_27_state_differences_that_show_two_chunks_later_are_looked_for(se
 def test_logits_that_are_not_finite_fail_one_request_and_leave_the_others_exact(setup: Setup) -> None:
     engine = setup.engine()
     good, bad = request(tokens(90, 1), "good", SHORT), request(tokens(90, 2), "bad", SHORT)
-    truth = engine.runner.decoder.logits
+    decoder = engine.runner.decoder
+    kernels = decoder.kernels
 
     class Broken:
-        """The decoder, whose logits are NaN for the second of two rows of the first pass."""
+        """The kernels, whose logits are NaN for the second of two rows of the first pass."""
 
         def __getattr__(self, name: str) -> object:
-            return getattr(decoder, name)
+            return getattr(kernels, name)
 
-        def logits(self, hidden: torch.Tensor) -> torch.Tensor:
-            values = truth(hidden)
+        def logits(self, x: torch.Tensor, weight: Linear) -> torch.Tensor:
+            values = kernels.logits(x, weight)
             if values.shape[0] == 2:
                 values[1] = float("nan")
             return values
 
-    decoder, engine.runner.decoder = engine.runner.decoder, Broken()  # type: ignore[assignment]
+    engine.runner.decoder = replace(decoder, kernels=cast(Kernels, Broken()))
     answers = drive(engine, [good, bad])
     assert answers["bad"].finish == "error"
     assert answers["good"].compared == alone(setup, good).compared
