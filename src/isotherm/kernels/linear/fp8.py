@@ -1,8 +1,8 @@
 """Weights in FP8 (e4m3) with one float32 scale for each block of 128 x 128, as released checkpoints hold them.
 
-Rounding point: a weight is bfloat16(float32(q * scale)), q its FP8 value. Every form is to multiply by that value, so that a product
-is, to the bit, the one of a bfloat16 weight that was made by `dequantized` at load. On an H200 it is not yet so in tiles of 16 rows
-(docs/gpu.md), and no checkpoint is loaded in this form.
+Rounding point: a weight is bfloat16(float32(q * scale)), q its FP8 value. Every form is to multiply by that value, so that a
+product is, to the bit, the one of a bfloat16 weight that was made by `dequantized` at load. On an H200 it is not yet so in tiles
+of 16 rows (docs/gpu.md), and no checkpoint is loaded in this form.
 """
 
 from dataclasses import dataclass
