@@ -55,7 +55,7 @@ def unsupported(spec: ModelSpec) -> str | None:
     known = ("linear_attention", "full_attention")
     if other := sorted({layer.mixer for layer in spec.layers} - set(known)):
         return f"layers of {', '.join(other)} are not implemented"
-    return None if getattr(spec, "streams", None) is None else "residual streams are not implemented"
+    return None if spec.streams is None else "residual streams are not implemented"
 
 
 def with_budget(cache: CacheConfig, decoder: Decoder, rows: int, has_drafter: bool) -> CacheConfig:

@@ -190,10 +190,7 @@ class CKernels:
         table: RopeTable,
         store: IndexedStore,
     ) -> None:
-        def finish(means: Tensor, positions: Tensor) -> Tensor:
-            return self.norm_rope(means, weight, eps, positions, table)
-
-        index.write_indexed(batch, k, v, index_key, store, finish)
+        index.write_indexed(self.norm_rope, batch, k, v, index_key, weight, eps, table, store)
 
     def select(self, batch: Batch, q: Tensor, store: IndexedStore, most: int) -> Tensor:
         return indexed.select(self.native, batch, q, store, most)

@@ -32,10 +32,7 @@ class DeviceSampler(Sampler):
             self._chosen(logits, index, row, positions[index], found[index]) if finite[index] else 0
             for index, row in enumerate(rows)
         ]
-        results = [RowResult(token, finite=ok) for token, ok in zip(tokens, finite, strict=True)]
-        for index, entry in self._log_probabilities(logits, rows, tokens, finite):
-            results[index] = entry
-        return results
+        return self._told(logits, rows, tokens, finite)
 
     def choices(self, logits: Tensor, rows: Sequence[SampleRow], positions: Sequence[int]) -> list[int]:
         """See Sampler.choices."""

@@ -26,10 +26,7 @@ class Sampler:
         tokens = [
             self._token(logits[index], row, positions[index]) if finite[index] else 0 for index, row in enumerate(rows)
         ]
-        results = [RowResult(token, finite=ok) for token, ok in zip(tokens, finite, strict=True)]
-        for index, entry in self._log_probabilities(logits, rows, tokens, finite):
-            results[index] = entry
-        return results
+        return self._told(logits, rows, tokens, finite)
 
     def choices(self, logits: Tensor, rows: Sequence[SampleRow], positions: Sequence[int]) -> list[int]:
         """The tokens alone."""
@@ -42,6 +39,15 @@ class Sampler:
         adjusted = adjust(logits, row)
         key = (row.seed, row.choice, position)
         return self.kernels.sample(adjusted, params.temperature, params.top_k, params.top_p, params.min_p, key)
+
+    def _told(
+        self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], tokens: list[int], finite: list[bool]
+    ) -> list[RowResult]:
+        """What each row reports, log-probabilities where it asks for them."""
+        results = [RowResult(token, finite=ok) for token, ok in zip(tokens, finite, strict=True)]
+        for index, entry in self._log_probabilities(logits, rows, tokens, finite):
+            results[index] = entry
+        return results
 
     def _log_probabilities(
         self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], tokens: list[int], finite: list[bool]

@@ -6,12 +6,13 @@ import torch
 from torch import Tensor
 
 from isotherm.core.constants import BLOCK
+from isotherm.kernels.api import RopeTable
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.segments import segment_views
 from isotherm.kernels.state import IndexedStore, IndexShape, KVShape
 
-Finish = Callable[[Tensor, Tensor], Tensor]
-"""Means [n, D] and the positions [n] of their groups' first tokens -> pooled keys [n, D]."""
+NormRope = Callable[[Tensor, Tensor, float, Tensor, RopeTable], Tensor]
+"""A provider's Kernels.norm_rope."""
 
 
 def indexed_store(dtype: torch.dtype, kv: KVShape, index: IndexShape, blocks: int) -> IndexedStore:
@@ -35,30 +36,43 @@ def places(batch: Batch) -> tuple[Tensor, Tensor]:
     return batch.blocks.long()[first + positions // BLOCK], positions % BLOCK
 
 
-def write_indexed(batch: Batch, k: Tensor, v: Tensor, index_key: Tensor, store: IndexedStore, finish: Finish) -> None:
+def write_indexed(
+    norm_rope: NormRope,
+    batch: Batch,
+    k: Tensor,
+    v: Tensor,
+    index_key: Tensor,
+    weight: Tensor,
+    eps: float,
+    table: RopeTable,
+    store: IndexedStore,
+) -> None:
     """See isotherm.kernels.stream_api.StreamKernels.write_indexed."""
     blocks, offsets = places(batch)
     heads = (batch.rows, store.kv.heads, store.kv.dim)
     store.k[blocks, :, offsets] = k.reshape(heads)
     store.v[blocks, :, offsets] = v.reshape(heads)
     store.keys[blocks, offsets] = index_key
-    _pool(batch, store, finish)
+    block, first = _complete(batch, store.index.ratio)
+    if len(block):
+        pooled = norm_rope(_means(store, block, first), weight, eps, first.to(torch.int32), table)
+        store.pooled[block, first % BLOCK // store.index.ratio] = pooled
 
 
-def _pool(batch: Batch, store: IndexedStore, finish: Finish) -> None:
-    """The groups whose last token is in the pass; the other tokens may have come in earlier ones."""
-    ratio = store.index.ratio
+def _complete(batch: Batch, ratio: int) -> tuple[Tensor, Tensor]:
+    """The groups whose last token is in the pass: of each its block and its first token's position, [n] int64."""
     blocks: list[int] = []
     starts: list[int] = []
     for view in segment_views(batch):
         done = range(view.start // ratio * ratio, view.end // ratio * ratio, ratio)
         starts += done
         blocks += [view.blocks[start // BLOCK] for start in done]
-    if not starts:
-        return
-    block, first = torch.tensor(blocks), torch.tensor(starts)
+    return torch.tensor(blocks, dtype=torch.int64), torch.tensor(starts, dtype=torch.int64)
+
+
+def _means(store: IndexedStore, block: Tensor, first: Tensor) -> Tensor:
+    """Of these groups' keys [n, DI], whichever passes they came in: summed in float32 over ascending positions."""
     total = store.keys[block, first % BLOCK].float()
-    for token in range(1, ratio):
+    for token in range(1, store.index.ratio):
         total = total + store.keys[block, first % BLOCK + token].float()
-    means = (total / ratio).to(store.keys.dtype)
-    store.pooled[block, first % BLOCK // ratio] = finish(means, first.to(torch.int32))
+    return (total / store.index.ratio).to(store.keys.dtype)

@@ -20,47 +20,16 @@ def stream_norm(native: Library, x: Tensor, weight: Tensor, eps: float, streams:
 
 def stream_mix(native: Library, normed: Tensor, gate: Tensor, streams: int) -> Tensor:
     """See isotherm.kernels.stream_api.StreamKernels.stream_mix."""
-    rows, wide = normed.shape
-    stride, gate_stride = matrix(normed, native.dtype, "normed"), matrix(gate, native.dtype, "gate", wide, rows)
-    out = native.empty(rows, wide // streams)
-    native.function("iso_stream_mix", "plplpllli")(
-        normed.data_ptr(),
-        stride,
-        gate.data_ptr(),
-        gate_stride,
-        out.data_ptr(),
-        rows,
-        streams,
-        wide // streams,
-        native.threads,
-    )
-    return out
+    wide = normed.shape[1]
+    inputs = {"normed": (normed, wide), "gate": (gate, wide)}
+    return _call(native, "iso_stream_mix", inputs, wide // streams, streams, wide // streams)
 
 
 def stream_add(native: Library, x: Tensor, y: Tensor, gate: Tensor) -> Tensor:
     """See isotherm.kernels.stream_api.StreamKernels.stream_add."""
-    rows, wide = x.shape
-    streams = gate.shape[1]
-    strides = (
-        matrix(x, native.dtype, "x"),
-        matrix(y, native.dtype, "y", wide // streams, rows),
-        matrix(gate, native.dtype, "gate", rows=rows),
-    )
-    out = native.empty(rows, wide)
-    native.function("iso_stream_add", "plplplpllli")(
-        x.data_ptr(),
-        strides[0],
-        y.data_ptr(),
-        strides[1],
-        gate.data_ptr(),
-        strides[2],
-        out.data_ptr(),
-        rows,
-        streams,
-        wide // streams,
-        native.threads,
-    )
-    return out
+    wide, streams = x.shape[1], gate.shape[1]
+    inputs = {"x": (x, wide), "y": (y, wide // streams), "gate": (gate, streams)}
+    return _call(native, "iso_stream_add", inputs, wide, streams, wide // streams)
 
 
 def scaled_silu(native: Library, x: Tensor, divisor: int) -> Tensor:
@@ -75,44 +44,26 @@ def scaled_silu(native: Library, x: Tensor, divisor: int) -> Tensor:
 
 def stream_gate(native: Library, key: Tensor, query: Tensor, value: Tensor, streams: int) -> Tensor:
     """See isotherm.kernels.stream_api.StreamKernels.stream_gate."""
-    rows, wide = key.shape
-    strides = (
-        matrix(key, native.dtype, "key"),
-        matrix(query, native.dtype, "query", wide, rows),
-        matrix(value, native.dtype, "value", wide // streams, rows),
-    )
-    out = native.empty(rows, wide)
-    native.function("iso_stream_gate", "plplplpllli")(
-        key.data_ptr(),
-        strides[0],
-        query.data_ptr(),
-        strides[1],
-        value.data_ptr(),
-        strides[2],
-        out.data_ptr(),
-        rows,
-        streams,
-        wide // streams,
-        native.threads,
-    )
-    return out
+    wide = key.shape[1]
+    inputs = {"key": (key, wide), "query": (query, wide), "value": (value, wide // streams)}
+    return _call(native, "iso_stream_gate", inputs, wide, streams, wide // streams)
 
 
 def stream_sum(native: Library, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """See isotherm.kernels.stream_api.StreamKernels.stream_sum."""
-    rows, columns = x.shape
-    strides = [matrix(part, native.dtype, name, columns, rows) for part, name in ((x, "x"), (a, "a"), (b, "b"))]
-    out = native.empty(rows, columns)
-    native.function("iso_stream_sum", "plplplplli")(
-        x.data_ptr(),
-        strides[0],
-        a.data_ptr(),
-        strides[1],
-        b.data_ptr(),
-        strides[2],
-        out.data_ptr(),
-        rows,
-        columns,
-        native.threads,
-    )
+    columns = x.shape[1]
+    return _call(native, "iso_stream_sum", {"x": (x, columns), "a": (a, columns), "b": (b, columns)}, columns, columns)
+
+
+def _call(native: Library, name: str, inputs: dict[str, tuple[Tensor, int]], width: int, *sizes: int) -> Tensor:
+    """The kernel's result [M, width]. inputs: each by name with the columns that it must have. sizes: after the rows."""
+    rows = next(iter(inputs.values()))[0].shape[0]
+    strided = [
+        part
+        for what, (tensor, columns) in inputs.items()
+        for part in (tensor.data_ptr(), matrix(tensor, native.dtype, what, columns, rows))
+    ]
+    out = native.empty(rows, width)
+    types = "pl" * len(inputs) + "p" + "l" * (1 + len(sizes)) + "i"
+    native.function(name, types)(*strided, out.data_ptr(), rows, *sizes, native.threads)
     return out
