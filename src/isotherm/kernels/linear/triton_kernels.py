@@ -16,7 +16,7 @@ def dequantize(q, scale, like):
 
 
 @triton.jit
-def _fetch(p_w, BN: tl.constexpr, BK: tl.constexpr, LINE: tl.constexpr):
+def fetch(p_w, BN: tl.constexpr, BK: tl.constexpr, LINE: tl.constexpr):
     """Asks for the L2 cache lines, of LINE weights, of a [BN, BK] tile whose rows begin at p_w [BN]."""
     lines = p_w[:, None] + (tl.arange(0, BK // LINE) * LINE)[None, :]
     tl.inline_asm_elementwise(
@@ -25,7 +25,7 @@ def _fetch(p_w, BN: tl.constexpr, BK: tl.constexpr, LINE: tl.constexpr):
 
 
 @triton.jit
-def _place(pid, rows, n, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
+def place(pid, rows, n, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
     """Row and column tile of program `pid`: GROUP row tiles share their columns, for the sake of the L2 cache."""
     row_tiles = tl.cdiv(rows, BM)
     width = GROUP * tl.cdiv(n, BN)
@@ -73,7 +73,7 @@ def product_by_pointer(
 
     With OVERLAP, the first AHEAD tiles of the weight, which no kernel writes, are fetched before the inputs are waited for.
     """
-    t_m, t_n = _place(tl.program_id(0), rows, n, BM, BN, GROUP)
+    t_m, t_n = place(tl.program_id(0), rows, n, BM, BN, GROUP)
     i_m, i_n, i_k = t_m * BM + tl.arange(0, BM), t_n * BN + tl.arange(0, BN), tl.arange(0, BK)
     p_x = x + i_m.to(tl.int64)[:, None] * x_stride + i_k[None, :]
     p_w = w + (i_n % n).to(tl.int64)[None, :] * k + i_k[:, None]
@@ -83,7 +83,7 @@ def product_by_pointer(
     acc = tl.zeros((BM, BN), tl.float32)
     if OVERLAP:
         for ahead in tl.static_range(AHEAD):
-            _fetch(w + (i_n % n).to(tl.int64) * k + ahead * BK, BN, BK, 128 if FP8 else 64)
+            fetch(w + (i_n % n).to(tl.int64) * k + ahead * BK, BN, BK, 128 if FP8 else 64)
         gdc_wait()
         gdc_launch_dependents()
     for k0 in range(0, k, BK):
@@ -127,7 +127,7 @@ def product_by_descriptor(
         gdc_wait()
         gdc_launch_dependents()
     for pid in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=MORE == 0):
-        t_m, t_n = _place(pid, rows, n, BM, BN + MORE, GROUP)
+        t_m, t_n = place(pid, rows, n, BM, BN + MORE, GROUP)
         acc = tl.zeros((BM, BN), tl.float32)
         first = t_n * (BN + MORE)
         if MORE > 0:
