@@ -11,8 +11,9 @@ from isotherm.kernels.attention.plan import plan_attention
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.gated_delta.plan import plan_delta
 from isotherm.kernels.gpu.decode import Decode, DecodeNumbers
-from isotherm.kernels.gpu.few import FewPass, few_pass, is_few
+from isotherm.kernels.gpu.few import few_pass, is_few
 from isotherm.kernels.gpu.few_tiles import NO_PAIR, Heads
+from isotherm.kernels.gpu.padded import PaddedPass
 from isotherm.kernels.gpu.rows import plan_rows
 from isotherm.runner.layout import lay_out
 
@@ -40,7 +41,7 @@ def live(table, nothing) -> set[tuple[int, ...]]:
     return {tuple(row) for row in table.tolist()} - {nothing}
 
 
-def padded(seed: int, most: int, heads: Heads) -> tuple[Batch, FewPass, int]:
+def padded(seed: int, most: int, heads: Heads) -> tuple[Batch, PaddedPass, int]:
     segments = a_pass(seed, most)
     batch, _ = lay_out(PassPlan(segments))
     rows = 1 << (batch.rows - 1).bit_length()

@@ -24,9 +24,9 @@ LOGIT_ROWS = 64
 
 
 class Runner:
-    """Owns the state store. One pass at a time."""
+    """Owns the state store. One pass at a time. record: whether passes may be recorded and played; they give the same bits."""
 
-    def __init__(self, decoder: Decoder, capacity: Capacity, drafter: Drafter | None = None):
+    def __init__(self, decoder: Decoder, capacity: Capacity, drafter: Drafter | None = None, record: bool = True):
         self.decoder = decoder
         self.drafter = drafter
         on_device = Graphs.can_play(decoder.kernels)
@@ -35,10 +35,10 @@ class Runner:
             decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, lanes, drafter is not None
         )
         self.sampler = DeviceSampler(decoder.kernels) if on_device else Sampler(decoder.kernels)
-        if drafter is not None and self.state.drafter is not None:
+        if record and drafter is not None and self.state.drafter is not None:
             drafter.record(self.state.drafter)
-        self._few_rows = FewRows(decoder, self.state) if FewRows.can_record(decoder) else None
-        self.graphs = Graphs(decoder, self.state, capacity) if on_device else None
+        self._few_rows = FewRows(decoder, self.state) if record and FewRows.can_record(decoder) else None
+        self.graphs = Graphs(decoder, self.state, capacity) if record and Graphs.can_record(decoder) else None
 
     @torch.inference_mode()
     def run(self, plan: PassPlan, watch: PassWatch | None = None) -> PassResult:
@@ -47,7 +47,7 @@ class Runner:
         played = None if self.graphs is None or watch is not None else self.graphs.play(plan)
         rows, places, positions = _asked(plan)
         if played is not None and self.drafter is None:
-            return PassResult(_by_segment(plan, self._played(played, rows, places, positions)))
+            return PassResult(_by_segment(plan, self._reported(played, rows, places, positions)))
         batch, tokens = self.decoder.kernels.placed(*lay_out(plan))
         hidden = self._forward(batch, tokens, watch) if played is None else played.hidden[: plan.tokens]
         drafter, kept = self.drafter, self.state.drafter
@@ -55,7 +55,7 @@ class Runner:
         if played is None:
             results = self._results(hidden, normed, rows, places, positions, watch)
         else:
-            results = self._played(played, rows, places, positions)
+            results = self._reported(played, rows, places, positions)
         found = _by_segment(plan, results)
         if drafter is None or kept is None or normed is None:
             return PassResult(found, self._drafts(plan, found, batch, tokens, hidden))
@@ -73,14 +73,15 @@ class Runner:
             return few.forward(batch, tokens)
         return self.decoder.forward(batch, tokens, self.state, watch.rows if watch is not None else None)
 
-    def _played(
+    def _reported(
         self, played: Played, rows: list[SampleRow | ScoreRow], places: list[int], positions: list[int]
     ) -> list[RowResult]:
+        """Of a played pass."""
         assert isinstance(self.sampler, DeviceSampler)
-        if not rows:
-            return []
         logits, chosen = played.logits, played.chosen
-        if places != list(range(len(places))):
+        if not rows or not len(logits):
+            return self._results(played.hidden, None, rows, places, positions, None)
+        if not played.of_asked and places != list(range(len(places))):
             at = torch.tensor(places, device=logits.device)
             logits, chosen = logits[at], chosen[at]
         return self.sampler.results(logits[: len(rows)], rows, positions, chosen[: len(rows)])

@@ -82,7 +82,7 @@ def attention(
     group = q.shape[1] // (shape.heads * shape.dim)
     if group * shape.heads * shape.dim != q.shape[1]:
         raise ValueError(f"q: {q.shape[1]} columns do not share {shape.heads} heads of {shape.dim}")
-    out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
+    out = (torch.zeros if on.idle else torch.empty)(q.shape, dtype=q.dtype, device=q.device)
     for part in _plan(on, shape.heads, group, split).parts:
         chosen = tiles or (FEW if part.items.shape[0] * shape.heads < _TWO_EACH else TILES)
         _part(on, part, q, store, scale * math.log2(math.e), group, split, skip, chosen[part.pairs], out)

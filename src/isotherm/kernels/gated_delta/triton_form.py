@@ -47,8 +47,10 @@ def gated_delta(
 ) -> Tensor:
     """See isotherm.kernels.api.Kernels.gated_delta. `tile` changes no bit."""
     shape = state.shape
-    plan = on_device(batch, qkv.device).plan("gated_delta", plan_delta)
-    out = torch.empty(qkv.shape[0], shape.value_heads * shape.value_dim, dtype=qkv.dtype, device=qkv.device)
+    on = on_device(batch, qkv.device)
+    plan = on.plan("gated_delta", plan_delta)
+    size = (qkv.shape[0], shape.value_heads * shape.value_dim)
+    out = (torch.zeros if on.idle else torch.empty)(size, dtype=qkv.dtype, device=qkv.device)
     rows = PackedRows.pack(plan, qkv, b, a, decay, dt_bias, state)
     if plan.tiles.shape[0]:
         _chunks(plan, rows, qkv, state, out, tile)

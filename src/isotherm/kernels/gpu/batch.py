@@ -16,10 +16,12 @@ _Plan = TypeVar("_Plan")
 class DeviceBatch(Batch):
     """`host` is the batch on the CPU, from which plans are made: no kernel launch waits for the device.
 
-    plans: what `plan` has made so far; layers of one kind share a plan.
+    It is None for a recorded pass, which comes with the plans that it has. plans: what `plan` has made so far; layers of one kind
+    share a plan. idle: some rows only fill a recorded pass and no plan names them: attention and the delta rule give zeros there.
     """
 
-    host: Batch
+    host: Batch | None
+    idle: bool = False
     plans: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
 
     @staticmethod
@@ -29,8 +31,13 @@ class DeviceBatch(Batch):
         return DeviceBatch(**{name: moved(x, device) for name, x in values.items()}, host=host)
 
     def plan(self, key: object, make: Callable[[Batch], _Plan]) -> _Plan:
-        """make(host) with its tensors on the device, made once for `key`. `make` returns a dataclass."""
+        """make(host) with its tensors on the device, made once for `key`. `make` returns a dataclass.
+
+        KeyError: a recorded pass that did not come with this plan.
+        """
         if key not in self.plans:
+            if self.host is None:
+                raise KeyError(f"a recorded pass has no plan {key!r}")
             self.plans[key] = moved(make(self.host), self.positions.device)
         return cast(_Plan, self.plans[key])
 

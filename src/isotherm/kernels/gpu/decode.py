@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from isotherm.core.constants import BLOCK
 from isotherm.core.plan import Segment
-from isotherm.kernels.attention.plan import TILES
-from isotherm.kernels.gpu.few import NO_FOLD, NOTHING, FewPass, Sizes, few_pass, fold_class
-from isotherm.kernels.gpu.few_tiles import Heads, filled, padded_tiles
+from isotherm.kernels.attention.plan import TILES, WAITING_PAIRS
+from isotherm.kernels.gpu.few import NO_FOLD, NOTHING, Sizes, few_pass, fold_class
+from isotherm.kernels.gpu.few_tiles import Heads, by_rows, filled, padded_tiles
+from isotherm.kernels.gpu.padded import PaddedPass
 from isotherm.kernels.gpu.upload import Ints
 
 
@@ -37,7 +38,7 @@ class Decode:
 def _tiles(splits: tuple[int, ...], rows: int, heads: Heads) -> tuple[tuple[Ints, ...], tuple[Ints, ...]]:
     """For sequences whose last key is in these splits; others are added up to `rows`."""
     starts = np.array([*splits, *(0 for _ in range(rows - len(splits)))], np.int32) * heads.split
-    items, tiles = padded_tiles(np.ones(rows, np.int32), starts, rows, heads)
+    items, tiles = padded_tiles(np.ones(rows, np.int32), starts, heads, partial(by_rows, rows=rows), WAITING_PAIRS)
     return tuple(items), tuple(tiles)
 
 
@@ -52,7 +53,7 @@ class DecodeNumbers:
             arrays |= {f"items{height}": items, f"tiles{height}": tiles}
         for name, value in (("write_positions", 0), ("write_slots", 0), ("writes", (NOTHING,) * 2), ("folds", NO_FOLD)):
             arrays[name] = filled(arrays[name][:0], sizes.folds, value)
-        self.whole = FewPass(sizes, arrays)
+        self.sizes, self.whole = sizes, PaddedPass(sizes, arrays)
         self._offsets, self._size = self.whole.places()
         self._numbers = np.zeros(self._size, np.int32)
         self.whole.write(self._numbers, self._offsets)
@@ -82,7 +83,7 @@ class DecodeNumbers:
         for height, items, tiles in zip(TILES, decode.items, decode.tiles, strict=True):
             self._of(space, f"items{height}")[:] = items.reshape(-1)
             self._of(space, f"tiles{height}")[:] = tiles.reshape(-1)
-        if self.whole.sizes.folds:
+        if self.sizes.folds:
             self._fold(segments, space)
 
     def _fold(self, segments: Sequence[Segment], space: Ints) -> None:

@@ -1,32 +1,27 @@
-"""A pass of few rows laid out for a recorded pass: every array padded to a size that many passes share.
+"""A pass of few rows, each computed alone, padded for a recorded pass (isotherm.kernels.gpu.padded).
 
-A recorded pass (a CUDA graph) has fixed launches over fixed memory, so the passes that play it differ in numbers only. Rows that
-are added are sequences of one token in a lane and a block that nobody else uses; other tables are padded with entries that their
-kernels skip. No added entry reaches a live row, and a row's bits do not depend on which other rows there are.
+Rows that are added are sequences of one token in a lane and a block that nobody else uses; other tables are padded with entries
+that their kernels skip.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from isotherm.core.constants import BLOCK, ZERO_SLOT
 from isotherm.core.plan import Segment
-from isotherm.kernels.attention.plan import TILES, AttentionPlan, TilePlan
-from isotherm.kernels.batch import Batch
-from isotherm.kernels.gated_delta.plan import LONE_ROWS, DeltaPlan
-from isotherm.kernels.gpu.batch import DeviceBatch
-from isotherm.kernels.gpu.few_tiles import Heads, filled, padded_tiles
-from isotherm.kernels.gpu.rows import RowPlan
-from isotherm.kernels.gpu.upload import Ints, offsets_of
+from isotherm.kernels.attention.plan import TILES, WAITING_PAIRS
+from isotherm.kernels.gated_delta.plan import LONE_ROWS
+from isotherm.kernels.gpu.few_tiles import Heads, by_rows, filled, padded_tiles
+from isotherm.kernels.gpu.padded import PaddedPass
+from isotherm.kernels.gpu.upload import Ints
 
 NOTHING = -1
 
 NO_FOLD = (0, 0, NOTHING, 0)
-
-_BATCH = ("positions", "row_offsets", "starts", "lanes", "states", "write_offsets", "write_positions", "write_slots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +34,6 @@ class Sizes:
     tiles: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FewPass:
-    """arrays: by name, in the order of a record's memory."""
-
-    sizes: Sizes
-    arrays: dict[str, Ints]
-
-    def places(self) -> tuple[dict[str, int], int]:
-        """Where each array begins in a record's memory, and how long that is."""
-        offsets = offsets_of([array.size for array in self.arrays.values()])
-        return dict(zip(self.arrays, offsets, strict=False)), offsets[-1]
-
-    def write(self, space: Ints, offsets: dict[str, int]) -> None:
-        """Into memory laid out by `places`."""
-        for name, array in self.arrays.items():
-            start = offsets[name]
-            space[start : start + array.size] = array.reshape(-1)
-
-
 def is_few(segments: Sequence[Segment], most: int) -> bool:
     """Whether every segment is computed row by row, and there are at most so many rows."""
     return sum(len(item.tokens) for item in segments) <= most and all(
@@ -65,7 +41,7 @@ def is_few(segments: Sequence[Segment], most: int) -> bool:
     )
 
 
-def few_pass(segments: Sequence[Segment], rows: int, lane: int, heads: Heads, width: int) -> FewPass:
+def few_pass(segments: Sequence[Segment], rows: int, lane: int, heads: Heads, width: int) -> PaddedPass:
     """A pass for which `is_few` holds, at `rows` rows and segments, of which the last may be empty.
 
     lane: of the rows that are added. width: entries of a lane's block table.
@@ -100,11 +76,11 @@ def few_pass(segments: Sequence[Segment], rows: int, lane: int, heads: Heads, wi
         "lone_rows": np.stack([np.minimum(row_offsets[:-1], rows - 1), states], 1),
     }
     arrays |= _folds(segments, rows)
-    items, tiles = padded_tiles(counts, starts, rows, heads)
+    items, tiles = padded_tiles(counts, starts, heads, partial(by_rows, rows=rows), WAITING_PAIRS)
     for height, some, cut in zip(TILES, items, tiles, strict=True):
         arrays |= {f"items{height}": some, f"tiles{height}": cut}
     sizes = Sizes(rows, len(arrays["folds"]), tuple(map(len, items)), tuple(map(len, tiles)))
-    return FewPass(sizes, arrays)
+    return PaddedPass(sizes, arrays)
 
 
 def _folds(segments: Sequence[Segment], rows: int) -> dict[str, Ints]:
@@ -128,36 +104,6 @@ def fold_class(count: int, rows: int) -> int:
     """None, few, or one a row."""
     few = max(1, rows // 8)
     return 0 if not count else few if count <= few else rows
-
-
-def device_batch(few: FewPass, host: Batch, memory: Tensor, tables: Tensor, heads: Heads) -> tuple[DeviceBatch, Tensor]:
-    """A batch, and its tokens, whose arrays and plans are ranges of `memory`, int32 on the device.
-
-    tables: [lanes, width] the block table of every lane.
-    """
-    offsets, _ = few.places()
-
-    def at(name: str) -> Tensor:
-        array, start = few.arrays[name], offsets[name]
-        return memory[start : start + array.size].view(array.shape)
-
-    none = memory[:0]
-    arrays: dict[str, Any] = {name: at(name) for name in (*_BATCH, "block_offsets")}
-    batch = DeviceBatch(**arrays, blocks=tables.view(-1), host=host)
-    parts = (TilePlan(height, at(f"items{height}"), at(f"tiles{height}")) for height in TILES)
-    batch.plans["attention", heads.heads, heads.group, heads.split] = AttentionPlan(*parts)
-    batch.plans["rows"] = RowPlan(at("segments"), at("keeps"), none.view(0, 2), at("writes"))
-    batch.plans["gated_delta"] = DeltaPlan(
-        sources=at("sources"),
-        keeps=at("delta_keeps"),
-        opened=none,
-        tiles=none.view(0, 8),
-        spans=none.view(0, 4),
-        lone=at("lone"),
-        lone_rows=at("lone_rows"),
-        folds=at("folds"),
-    )
-    return batch, at("tokens")
 
 
 def _ints(values: Any, size: int, value: int) -> Ints:

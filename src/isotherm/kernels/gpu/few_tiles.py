@@ -1,6 +1,6 @@
 """Attention's tiles for a recorded pass: as attention/plan.py makes them, padded to sizes that many passes share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,13 +24,19 @@ class Heads:
     split: int
 
 
-def padded_tiles(counts: Ints, starts: Ints, rows: int, heads: Heads) -> tuple[list[Ints], list[Ints]]:
-    """items [W, 4] and tiles [X, 4] of each height, for segments of `counts` rows from positions `starts` on."""
+def padded_tiles(
+    counts: Ints, starts: Ints, heads: Heads, size_for: Callable[[int], int], waiting: int
+) -> tuple[list[Ints], list[Ints]]:
+    """items [W, 4] and tiles [X, 4] of each height, for segments of `counts` rows from positions `starts` on.
+
+    size_for: how long a table of so many entries is made. waiting: pairs whose splits may wait in memory; tiles that would leave
+    more are not cut. Neither is part of the bits.
+    """
     items, tiles = [], []
     for height, chosen in _heights(counts * heads.group):
-        some, cut = _tiles(chosen, counts, starts, height, heads)
-        items.append(filled(some, _class(len(some), rows), _NO_ITEM))
-        tiles.append(filled(cut, _class(len(cut), rows), _NO_TILE))
+        some, cut = _tiles(chosen, counts, starts, height, heads, size_for, waiting)
+        items.append(filled(some, size_for(len(some)), _NO_ITEM))
+        tiles.append(filled(cut, size_for(len(cut)), _NO_TILE))
     return items, tiles
 
 
@@ -51,7 +57,9 @@ def _heights(pairs: Ints) -> Iterator[tuple[int, Ints]]:
         below = height
 
 
-def _tiles(segments: Ints, counts: Ints, starts: Ints, height: int, heads: Heads) -> tuple[Ints, Ints]:
+def _tiles(
+    segments: Ints, counts: Ints, starts: Ints, height: int, heads: Heads, size_for: Callable[[int], int], waiting: int
+) -> tuple[Ints, Ints]:
     pairs = counts[segments] * heads.group
     each = -(-pairs // height)
     first = (np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)) * height
@@ -62,7 +70,7 @@ def _tiles(segments: Ints, counts: Ints, starts: Ints, height: int, heads: Heads
     splits = -(-keys // heads.split)
     order = np.argsort(-keys, kind="stable")  # long ones first
     owner, first, splits = owner[order], first[order], splits[order]
-    if (splits <= 1).all():
+    if (splits <= 1).all() or size_for(int(splits.sum())) * heads.heads * height > waiting:
         return _table(owner, first, np.zeros_like(splits), splits), np.empty((0, 4), np.int32)
     ends = np.cumsum(splits)
     split = np.arange(splits.sum()) - np.repeat(ends - splits, splits)
@@ -70,7 +78,7 @@ def _tiles(segments: Ints, counts: Ints, starts: Ints, height: int, heads: Heads
     return items, _table(owner, first, ends - splits, ends)
 
 
-def _class(count: int, rows: int) -> int:
+def by_rows(count: int, rows: int) -> int:
     """0, or rows times a power of two."""
     size = rows if count else 0
     while size < count:

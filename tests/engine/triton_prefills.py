@@ -1,0 +1,39 @@
+"""What test_triton_engine.py runs in a process with TRITON_INTERPRET=1: padded prefills against plain ones. Not a test by itself."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy
+import torch
+from played_checks import Sequences, check, mixed_pass, runner, start
+from triton_engine import SHAPE
+
+from isotherm.kernels.load import load_kernels
+from isotherm.model.load import load_decoder
+from isotherm.model.tiny import write_tiny
+
+
+@torch.inference_mode()
+def main(kind: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write_tiny(kind, Path(folder), seed=1, **SHAPE)
+        decoder = load_decoder(Path(folder), load_kernels("triton", "auto", 1), 1024)
+    played, plain, sequences = runner(decoder), runner(decoder), Sequences(1, [40, 3], more=200)
+    assert played.graphs is not None
+    played.graphs._wait = False
+    start(sequences, played, plain)
+    for _ in range(2):
+        check(played, plain, mixed_pass(sequences, 40))
+    sizes = list(played.graphs._records)
+    assert any(size.alone for size in sizes) and any(size.late for size in sizes), sizes  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    try:
+        int(numpy.zeros(1))
+    except TypeError:
+        print("NUMPY_TOO_NEW")
+        sys.exit(1)
+    torch.set_num_threads(1)
+    main(sys.argv[1])
