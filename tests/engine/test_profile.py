@@ -18,7 +18,7 @@ def test_every_call_of_a_pass_is_counted_once(checkpoints: dict[str, Path]) -> N
     assert len(found["rms_norm"].times) == 2 * len(mixers) + 1
     weights = sum(op.bytes * len(op.times) for label, op in found.items() if label.startswith(("linear", "logits")))
     layers = [*(layer.feed.down for layer in decoder.layers), *(layer.feed.gate_up for layer in decoder.layers)]
-    layers += [weight for layer in decoder.layers for weight in (layer.mixer.project, layer.mixer.out)]
+    layers += [weight for layer in decoder.layers for weight in (*layer.mixer.project, layer.mixer.out)]
     assert weights == sum(weight.data.nbytes for weight in (*layers, decoder.head))
 
 

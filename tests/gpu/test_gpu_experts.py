@@ -12,13 +12,13 @@ pytest.importorskip("triton", reason="Triton is not installed")
 
 from isotherm.kernels.api import Experts
 from isotherm.kernels.experts.reference import grouped_linear as product_definition
-from isotherm.kernels.experts.triton_form import TILES, grouped_linear, pack_experts, pack_fp8_experts
-from isotherm.kernels.linear.fp8 import FP8, dequantized
+from isotherm.kernels.experts.triton_form import TILES, grouped_linear, pack_experts
 from isotherm.kernels.linear.tiles import TileTable
 from isotherm.kernels.linear.triton_form import linear, pack
 from isotherm.kernels.routing import reference
 from isotherm.kernels.routing import triton_form as routing
 from isotherm.kernels.routing.group import group as group_on_the_cpu
+from isotherm.kernels.weight import FP8, Fp8Weight
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,12 @@ def test_a_layer_can_be_recorded_in_a_graph(device: torch.device) -> None:
     assert equal(recorded, expected)
 
 
-@pytest.mark.xfail(
-    reason="tiles of 16 rows give FP8 weights other bits than bfloat16 ones, why is not known; nothing loads them yet"
-)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_experts_in_fp8_are_the_experts_they_stand_for(device: torch.device, shape: Shape) -> None:
     q = (torch.randn(shape.e, shape.n, shape.k, device=device) * 30).to(FP8)
     scales = torch.rand(shape.e, -(-shape.n // 128), -(-shape.k // 128), device=device) * 1e-3
-    ours, same = pack_fp8_experts(q, scales, device), pack_experts(torch.bfloat16, dequantized(q, scales), device)
+    weight = Fp8Weight.of_blocks(q, scales)
+    ours, same = (pack_experts(torch.bfloat16, each, device) for each in (weight, weight.dequantized()))
     for rows in (1, 40, 3000, 8000):
         x, logits = inputs(shape, rows, device)
         groups = routing.group(routing.route(logits, shape.active, True).experts, shape.e)

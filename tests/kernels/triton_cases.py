@@ -16,9 +16,9 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.gated_delta import triton_form as delta_form
 from isotherm.kernels.gated_delta.reference import gated_delta as recurrence
 from isotherm.kernels.linear import triton_form as linear_form
-from isotherm.kernels.linear.fp8 import FP8, dequantized
 from isotherm.kernels.linear.tiles import ProductTile, TileTable
 from isotherm.kernels.state import DeltaShape, DeltaState, KVShape
+from isotherm.kernels.weight import FP8, Fp8Weight
 
 CPU = torch.device("cpu")
 
@@ -41,19 +41,23 @@ def linear() -> None:
     assert torch.equal(linear_form.embed(tokens, weight), weight.data[tokens.long()])
 
 
+def whole_numbers(*shape: int, most: int = 8) -> Tensor:
+    """Of which sums are exact in any order."""
+    return torch.randint(-most, most + 1, shape).float()
+
+
 def fp8() -> None:
     """A weight in FP8 is the weight that it stands for. Scales are powers of two, since the interpreter rounds downwards."""
-    x, weight = torch.randn(20, 160), (torch.randn(150, 160) * 20).to(FP8)
+    x, q = whole_numbers(70, 160), whole_numbers(150, 160).to(FP8)
     scales = 2.0 ** torch.randint(-9, -3, (2, 2))
-    ours, same = (
-        linear_form.pack_fp8(weight, scales, CPU),
-        linear_form.pack(torch.float32, dequantized(weight, scales), CPU),
-    )
+    blocks = Fp8Weight.of_blocks(q, scales)
     wide = scales.double()[torch.arange(150)[:, None] // 128, torch.arange(160) // 128]
-    assert torch.equal(same.data.double(), weight.double() * wide)
-    for rows in (1, 20):
-        table = TileTable({}, {})
-        assert torch.equal(linear_form.linear(table, x[:rows], ours), linear_form.linear(table, x[:rows], same))
+    assert torch.equal(blocks.dequantized().double(), q.double() * wide)
+    for weight in (blocks, blocks.rows(torch.arange(150).flip(0))):
+        ours, stands_for = linear_form.pack(torch.float32, weight, CPU), weight.dequantized().double()
+        for rows in (1, 70):
+            sums = linear_form.linear(TileTable({}, {}), x[:rows], ours)
+            assert torch.equal(sums.double(), x[:rows].double() @ stands_for.T)
 
 
 def gated_delta() -> None:

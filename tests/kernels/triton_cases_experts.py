@@ -4,15 +4,15 @@ import sys
 
 import torch
 from torch import Tensor
-from triton_cases import CPU, close, run_case
+from triton_cases import CPU, close, run_case, whole_numbers
 
 from isotherm.kernels.api import Groups
 from isotherm.kernels.experts import triton_form as experts_form
 from isotherm.kernels.experts.reference import grouped_linear as product_definition
-from isotherm.kernels.linear.fp8 import FP8, dequantized
 from isotherm.kernels.routing import reference
 from isotherm.kernels.routing import triton_form as form
 from isotherm.kernels.routing.group import group as group_on_the_cpu
+from isotherm.kernels.weight import FP8, Fp8Weight
 
 
 def chosen(rows: int, e: int, k: int) -> Tensor:
@@ -81,16 +81,15 @@ def layer() -> None:
 
 
 def fp8() -> None:
-    """Experts in FP8 are the experts that they stand for; scales as in triton_cases.fp8."""
+    """Experts in FP8 are the experts that they stand for; numbers as in triton_cases.fp8."""
     e, k, n, width, rows = 4, 2, 140, 130, 20
-    x, weight = torch.randn(rows, width), (torch.randn(e, n, width) * 20).to(FP8)
-    scales = 2.0 ** torch.randint(-9, -3, (e, 2, 2))
+    x, q = whole_numbers(rows, width), whole_numbers(e, n, width).to(FP8)
+    weight = Fp8Weight.of_blocks(q, 2.0 ** torch.randint(-9, -3, (e, 2, 2)))
     groups = form.group(chosen(rows, e, k), e)
-    ours = experts_form.pack_fp8_experts(weight, scales, CPU)
-    same = experts_form.pack_experts(torch.float32, dequantized(weight, scales), CPU)
+    ours, stands_for = experts_form.pack_experts(torch.float32, weight, CPU), weight.dequantized().double()
     for gather, inputs in ((True, x), (False, x[groups.rows.long()])):
         pairs = experts_form.grouped_linear(inputs, ours, groups, gather)
-        assert torch.equal(pairs, experts_form.grouped_linear(inputs, same, groups, gather))
+        assert torch.equal(pairs.double(), product_definition(inputs.double(), stands_for, groups, gather))
 
 
 if __name__ == "__main__":

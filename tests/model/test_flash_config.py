@@ -44,7 +44,7 @@ def edit(folder: Path, **fields: object) -> None:
         ({"eos_token_id": None}, "eos_token_id must be set"),
         ({"num_experts": 0}, "num_experts"),
         ({"layer_types": ["sliding_attention"] * 4}, "layer_types"),
-        ({"quantization_config": {"quant_method": "fp8"}}, "quant_method='fp8'"),
+        ({"quantization_config": {"quant_method": "modelopt"}}, "quant_method='modelopt'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -15,6 +15,7 @@ from torch import Tensor
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
 from isotherm.kernels.stream_api import StreamKernels
+from isotherm.kernels.weight import Weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,12 @@ class Kernels(StreamKernels, Protocol):
         """A batch and its tokens [M] int32, both as laid out on the CPU, where the kernels read them."""
         ...
 
-    def pack(self, weight: Tensor) -> Linear:
-        """weight [N, K], any float dtype, rounded to `dtype`."""
+    def pack(self, weight: Weight) -> Linear:
+        """weight [N, K], any float dtype, rounded to `dtype`; or FP8, which `linear` and `logits` dequantise in their tiles."""
         ...
 
-    def pack_experts(self, weight: Tensor) -> Experts:
-        """weight [E, N, K]."""
+    def pack_experts(self, weight: Weight) -> Experts:
+        """weight [E, N, K], as `pack` takes it."""
         ...
 
     def conv_state(self, shape: ConvShape, slots: int, lanes: int) -> ConvState:

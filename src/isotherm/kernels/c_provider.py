@@ -33,6 +33,7 @@ from isotherm.kernels.state import (
     KVStore,
 )
 from isotherm.kernels.streams import c as streams_c
+from isotherm.kernels.weight import Weight
 
 
 class CKernels:
@@ -62,10 +63,10 @@ class CKernels:
 
     # weights
 
-    def pack(self, weight: Tensor) -> Linear:
+    def pack(self, weight: Weight) -> Linear:
         return linear.pack(self.native, weight)
 
-    def pack_experts(self, weight: Tensor) -> Experts:
+    def pack_experts(self, weight: Weight) -> Experts:
         return experts_c.pack_experts(self.native, weight)
 
     def embed(self, tokens: Tensor, table: Linear) -> Tensor:

@@ -34,12 +34,17 @@ from isotherm.kernels.state import (
     KVStore,
 )
 from isotherm.kernels.streams import torch_form as streams_t
+from isotherm.kernels.weight import Weight
 
 
 def _source_hash() -> str:
     root = Path(__file__).parent
     digest = hashlib.sha256()
-    shared = (root / "fixed.py", root / "segments.py", root / "sampling" / "noise.py", root / "indexed" / "store.py")
+    shared = (
+        *(root / name for name in ("fixed.py", "segments.py", "weight.py")),
+        root / "sampling" / "noise.py",
+        root / "indexed" / "store.py",
+    )
     for path in sorted((*root.glob("*/torch_form.py"), *root.glob("*/reference.py"), *shared)):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
@@ -69,10 +74,10 @@ class TorchKernels:
 
     # weights
 
-    def pack(self, weight: Tensor) -> Linear:
+    def pack(self, weight: Weight) -> Linear:
         return linear.pack(self.dtype, weight)
 
-    def pack_experts(self, weight: Tensor) -> Experts:
+    def pack_experts(self, weight: Weight) -> Experts:
         return experts_t.pack_experts(self.dtype, weight)
 
     def embed(self, tokens: Tensor, table: Linear) -> Tensor:

@@ -24,6 +24,7 @@ from isotherm.kernels.routing import triton_form as routing_t
 from isotherm.kernels.sampling import triton_form as sampling
 from isotherm.kernels.shift import triton_form as shift_t
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
+from isotherm.kernels.weight import Weight
 
 _NO_BITS = ("bench.py", "tiles.py", "tune.py", "c.py", "torch_form.py")
 
@@ -70,10 +71,10 @@ class TritonKernels:
 
     # weights
 
-    def pack(self, weight: Tensor) -> Linear:
+    def pack(self, weight: Weight) -> Linear:
         return linear.pack(self.dtype, weight, self.device)
 
-    def pack_experts(self, weight: Tensor) -> Experts:
+    def pack_experts(self, weight: Weight) -> Experts:
         return experts_t.pack_experts(self.dtype, weight, self.device)
 
     def embed(self, tokens: Tensor, table: Linear) -> Tensor:

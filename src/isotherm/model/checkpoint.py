@@ -9,7 +9,9 @@ from safetensors import safe_open
 from torch import Tensor
 
 from isotherm.core.errors import CheckpointError
+from isotherm.kernels.weight import BLOCK, FP8, Fp8Weight, Weight, dequantized
 from isotherm.model.fields import read_json
+from isotherm.model.quantization import SCALES, Quantization, read_quantization
 
 ROOTS = ("model.language_model.", "language_model.model.", "model.")
 """Where the text model's tensors may start, the longest first."""
@@ -38,6 +40,7 @@ class Checkpoint:
         self._files: dict[Path, Any] = {}
         self._where = self._index()
         self._left = set(self._where)
+        self._quantization: Quantization | None = None
         self._root = next((root for root in roots if f"{root}{anchor}" in self._where), None)
         if self._root is None:
             raise CheckpointError(f"{folder}: no tensor named {anchor} under {', '.join(roots)}")
@@ -72,8 +75,18 @@ class Checkpoint:
         return f"{self._root}{name}" in self._where
 
     def take(self, name: str, *shape: int) -> Tensor:
-        """The tensor `name` of the text model (without the root), which must have `shape`. [*shape], as stored."""
+        """The tensor `name` of the text model (without the root), which must have `shape`. [*shape], as stored; what is stored
+        in FP8 as what it stands for."""
+        return dequantized(self.take_weight(name, *shape))
+
+    def take_weight(self, name: str, *shape: int) -> Weight:
+        """As `take`, and what is stored in FP8 stays so."""
         return self._read(f"{self._root}{name}", shape)
+
+    def is_fp8(self, name: str) -> bool:
+        """Whether the tensor `name` is stored in FP8."""
+        full = f"{self._root}{name}"
+        return full in self._where and self._open(self._where[full]).get_slice(full).get_dtype() == "F8_E4M3"
 
     def take_integers(self, name: str, count: int) -> tuple[int, ...]:
         """The whole numbers of the tensor `name`, [count] int64."""
@@ -86,14 +99,21 @@ class Checkpoint:
         self._left.discard(full)
         return tuple(tensor.tolist())
 
-    def take_head(self, *shape: int) -> Tensor:
+    def take_head(self, *shape: int) -> Weight:
         """lm_head.weight, which stands outside the text model's root in most checkpoints."""
         for name in ("lm_head.weight", "language_model.lm_head.weight", f"{self._root}lm_head.weight"):
             if name in self._where:
                 return self._read(name, shape)
         return self._read("lm_head.weight", shape)
 
-    def _read(self, name: str, shape: tuple[int, ...]) -> Tensor:
+    def _read(self, name: str, shape: tuple[int, ...]) -> Weight:
+        tensor = self._plain(name, shape)
+        if tensor.dtype == FP8 and len(shape) > 1:
+            return Fp8Weight.of_blocks(tensor, self._scales(name, shape))
+        self._check_float(name, tensor)
+        return tensor
+
+    def _plain(self, name: str, shape: tuple[int, ...]) -> Tensor:
         if name not in self._where:
             raise CheckpointError(f"{self.folder}: tensor {name} is missing (expected shape {list(shape)})")
         tensor: Tensor = self._open(self._where[name]).get_tensor(name)
@@ -101,10 +121,26 @@ class Checkpoint:
             raise CheckpointError(
                 f"{self.folder}: tensor {name} has shape {list(tensor.shape)}, expected {list(shape)}"
             )
-        if tensor.dtype not in (torch.bfloat16, torch.float16, torch.float32):
-            raise CheckpointError(f"{self.folder}: tensor {name} is {tensor.dtype}, expected a float type")
         self._left.discard(name)
         return tensor
+
+    def _check_float(self, name: str, tensor: Tensor) -> None:
+        if tensor.dtype not in (torch.bfloat16, torch.float16, torch.float32):
+            raise CheckpointError(f"{self.folder}: tensor {name} is {tensor.dtype}, expected a float type")
+
+    def _scales(self, name: str, shape: tuple[int, ...]) -> Tensor:
+        """The scales of the FP8 tensor `name`, [..., ceil(N/128), ceil(K/128)]."""
+        if self._quantization is None:
+            self._quantization = read_quantization(self.folder)
+        if self._quantization is None:
+            raise CheckpointError(f"{self.folder}: tensor {name} is {FP8}, and config.json has no quantization_config")
+        if self._quantization.keeps(name.removesuffix(".weight")):
+            raise CheckpointError(
+                f"{self.folder}: tensor {name} is {FP8}, and quantization_config.modules_to_not_convert names it"
+            )
+        scales = self._plain(f"{name}{SCALES}", (*shape[:-2], -(-shape[-2] // BLOCK), -(-shape[-1] // BLOCK)))
+        self._check_float(f"{name}{SCALES}", scales)
+        return scales
 
     def drop_tied_head(self) -> None:
         """A checkpoint with tied embeddings may repeat the table as lm_head; it is the same tensor."""

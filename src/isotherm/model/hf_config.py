@@ -1,13 +1,13 @@
 """config.json of the Hugging Face kinds that we serve -> ModelSpec. Every field that is read is checked."""
 
 from pathlib import Path
-from typing import Any
 
 from isotherm.core.errors import CheckpointError
 from isotherm.kernels.state import DeltaShape, KVShape
 from isotherm.model import flash_config
 from isotherm.model.fields import Fields
 from isotherm.model.fields import read_json as read_json
+from isotherm.model.quantization import quantization_of
 from isotherm.model.spec import LayerSpec, ModelSpec, MoeSpec, RopeSpec
 
 KINDS = {
@@ -27,26 +27,16 @@ def read_spec(folder: Path) -> ModelSpec:
     """The text model that `folder`/config.json describes; a multimodal config gives its text part."""
     raw = read_json(folder / "config.json")
     where = str(folder / "config.json")
-    _check_quantization(raw, where)
+    quantization_of(raw, where)
     kind = KINDS.get(str(raw.get("model_type")))
     if kind is None:
         known = ", ".join(sorted(KINDS))
         raise CheckpointError(f"{where}: model_type={raw.get('model_type')!r} is not supported; known: {known}")
     text = raw.get("text_config", raw)
     if text is not raw:
-        _check_quantization(text, f"{where}: text_config")
+        quantization_of(text, f"{where}: text_config")
         text = {"tie_word_embeddings": raw.get("tie_word_embeddings")} | text
     return _spec(kind, Fields(text, where))
-
-
-def _check_quantization(raw: dict[str, Any], where: str) -> None:
-    quantization = raw.get("quantization_config")
-    if quantization:
-        method = quantization.get("quant_method") if isinstance(quantization, dict) else quantization
-        raise CheckpointError(
-            f"{where}: quantization_config (quant_method={method!r}) is not implemented; "
-            "use the checkpoint's bfloat16, float16 or float32 release"
-        )
 
 
 def _spec(kind: str, fields: Fields) -> ModelSpec:

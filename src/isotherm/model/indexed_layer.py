@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from isotherm.kernels.api import Kernels, Linear, RopeTable
@@ -10,6 +9,7 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.state import IndexedStore
 from isotherm.model.attention_layer import attention_rows
 from isotherm.model.checkpoint import Checkpoint
+from isotherm.model.projection import Projection, load_projection, project
 from isotherm.model.spec import IndexSpec, ModelSpec
 
 
@@ -20,7 +20,7 @@ class IndexedLayer:
     query_norm, key_norm: [D], index_query_norm, index_key_norm: [DI], float32, one added.
     """
 
-    project: Linear
+    project: Projection
     query_norm: Tensor
     key_norm: Tensor
     index_query_norm: Tensor
@@ -35,7 +35,7 @@ class IndexedLayer:
         dim, eps, positions = store.kv.dim, self.norm_eps, batch.positions
         queries, keys, index_dim = self.query_heads * dim, store.kv.heads * dim, self.index.shape.dim
         sizes = [queries, queries, keys, keys, self.index.heads * index_dim, index_dim]
-        q, gate, k, v, index_q, index_k = torch.split(kernels.linear(x, self.project), sizes, dim=1)
+        q, gate, k, v, index_q, index_k = project(kernels, x, self.project, sizes)
         q = kernels.norm_rope(q, self.query_norm, eps, positions, rope)
         k = kernels.norm_rope(k, self.key_norm, eps, positions, rope)
         kernels.write_indexed(batch, k, v, index_k, self.index_key_norm, eps, rope, store)
@@ -51,14 +51,14 @@ def load_indexed_layer(checkpoint: Checkpoint, prefix: str, spec: ModelSpec, ker
     at, dim, hidden, index = f"{prefix}self_attn.", spec.kv.dim, spec.hidden_size, spec.index
     indexer, index_dim = f"{at}indexer.", index.shape.dim
     rows = attention_rows(checkpoint, at, spec)
-    rows.append(checkpoint.take(f"{indexer}index_qk_proj.weight", (index.heads + 1) * index_dim, hidden))
+    rows.append(checkpoint.take_weight(f"{indexer}index_qk_proj.weight", (index.heads + 1) * index_dim, hidden))
     return IndexedLayer(
-        project=kernels.pack(torch.cat(rows)),
+        project=load_projection(kernels, rows),
         query_norm=checkpoint.take(f"{at}q_norm.weight", dim).float() + 1.0,
         key_norm=checkpoint.take(f"{at}k_norm.weight", dim).float() + 1.0,
         index_query_norm=checkpoint.take(f"{indexer}q_layernorm.weight", index_dim).float() + 1.0,
         index_key_norm=checkpoint.take(f"{indexer}k_layernorm.weight", index_dim).float() + 1.0,
-        out=kernels.pack(checkpoint.take(f"{at}o_proj.weight", hidden, spec.query_heads * dim)),
+        out=kernels.pack(checkpoint.take_weight(f"{at}o_proj.weight", hidden, spec.query_heads * dim)),
         query_heads=spec.query_heads,
         index=index,
         norm_eps=spec.norm_eps,

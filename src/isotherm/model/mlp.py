@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from isotherm.kernels.api import Kernels, Linear
+from isotherm.kernels.weight import concatenated
 from isotherm.model.checkpoint import Checkpoint
 
 
@@ -23,7 +23,7 @@ class Mlp:
 
 def load_mlp(checkpoint: Checkpoint, at: str, hidden: int, intermediate: int, kernels: Kernels) -> Mlp:
     """Reads `at`{gate,up,down}_proj.weight."""
-    gate = checkpoint.take(f"{at}gate_proj.weight", intermediate, hidden)
-    up = checkpoint.take(f"{at}up_proj.weight", intermediate, hidden)
-    down = checkpoint.take(f"{at}down_proj.weight", hidden, intermediate)
-    return Mlp(kernels.pack(torch.cat([gate, up])), kernels.pack(down))
+    gate = checkpoint.take_weight(f"{at}gate_proj.weight", intermediate, hidden)
+    up = checkpoint.take_weight(f"{at}up_proj.weight", intermediate, hidden)
+    down = checkpoint.take_weight(f"{at}down_proj.weight", hidden, intermediate)
+    return Mlp(kernels.pack(concatenated([gate, up])), kernels.pack(down))

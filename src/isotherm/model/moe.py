@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from isotherm.kernels.api import Experts, Kernels, Linear
+from isotherm.kernels.weight import Weight, concatenated, stacked
 from isotherm.model.checkpoint import Checkpoint
 from isotherm.model.mlp import Mlp, load_mlp
 from isotherm.model.spec import MoeSpec
@@ -50,18 +50,18 @@ def load_moe(checkpoint: Checkpoint, at: str, hidden: int, spec: MoeSpec, kernel
     )
 
 
-def _packed(checkpoint: Checkpoint, at: str, hidden: int, spec: MoeSpec) -> tuple[Tensor, Tensor] | None:
+def _packed(checkpoint: Checkpoint, at: str, hidden: int, spec: MoeSpec) -> tuple[Weight, Weight] | None:
     if f"{at}experts.gate_up_proj" not in checkpoint:
         return None
-    gate_up = checkpoint.take(f"{at}experts.gate_up_proj", spec.experts, 2 * spec.intermediate, hidden)
-    return gate_up, checkpoint.take(f"{at}experts.down_proj", spec.experts, hidden, spec.intermediate)
+    gate_up = checkpoint.take_weight(f"{at}experts.gate_up_proj", spec.experts, 2 * spec.intermediate, hidden)
+    return gate_up, checkpoint.take_weight(f"{at}experts.down_proj", spec.experts, hidden, spec.intermediate)
 
 
-def _stacked(checkpoint: Checkpoint, at: str, hidden: int, spec: MoeSpec) -> tuple[Tensor, Tensor]:
+def _stacked(checkpoint: Checkpoint, at: str, hidden: int, spec: MoeSpec) -> tuple[Weight, Weight]:
     wide, tall = (spec.intermediate, hidden), (hidden, spec.intermediate)
 
-    def take(expert: int, name: str, shape: tuple[int, int]) -> Tensor:
-        return checkpoint.take(f"{at}experts.{expert}.{name}_proj.weight", *shape)
+    def take(expert: int, name: str, shape: tuple[int, int]) -> Weight:
+        return checkpoint.take_weight(f"{at}experts.{expert}.{name}_proj.weight", *shape)
 
-    gate_up = [torch.cat([take(e, "gate", wide), take(e, "up", wide)]) for e in range(spec.experts)]
-    return torch.stack(gate_up), torch.stack([take(e, "down", tall) for e in range(spec.experts)])
+    gate_up = [concatenated([take(e, "gate", wide), take(e, "up", wide)]) for e in range(spec.experts)]
+    return stacked(gate_up), stacked([take(e, "down", tall) for e in range(spec.experts)])

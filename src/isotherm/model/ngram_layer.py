@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from isotherm.core.errors import CheckpointError
 from isotherm.kernels.api import Kernels, Linear
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.ngram.torch_form import NgramHash
@@ -87,6 +88,8 @@ def _hashing(checkpoint: Checkpoint, at: str, ngram: NgramSpec) -> NgramHash:
 
 def _shards(checkpoint: Checkpoint, at: str, ngram: NgramSpec) -> tuple[Tensor, ...]:
     columns = ngram.dim // len(ngram.sizes)
+    if checkpoint.is_fp8(f"{at}weight") or checkpoint.is_fp8(f"{at}shard_0.weight"):
+        raise CheckpointError(f"{checkpoint.folder}: tensors {at}* are in FP8, which n-gram tables cannot be yet")
     if f"{at}weight" in checkpoint:
         return (checkpoint.take(f"{at}weight", ngram.rows, columns),)
     length = -(-ngram.rows // ngram.shards)

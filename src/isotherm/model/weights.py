@@ -10,6 +10,7 @@ from safetensors import safe_open
 
 from isotherm.core.errors import CheckpointError
 from isotherm.model.checkpoint import SKIPPED
+from isotherm.model.quantization import SCALES
 from isotherm.model.spec import ModelSpec
 
 _TABLE = ".ngram_embedding."
@@ -26,14 +27,15 @@ class WeightBytes:
 
 
 def weight_bytes(folder: Path, spec: ModelSpec, dtype: torch.dtype) -> WeightBytes:
-    """Matrices in `dtype`; vectors and convolutions in float32, as layers hold them; tables and vision as stored.
+    """Matrices in `dtype`, or in FP8 where they are stored so, with scales of blocks in float32; vectors and convolutions in
+    float32, as layers hold them; tables and vision as stored.
 
     Raises CheckpointError when a file cannot be read.
     """
     model = mapped = drafter = vision = 0
     for name, shape, stored in _headers(folder):
         count = math.prod(shape)
-        held = count * (dtype.itemsize if len(shape) > 1 and "conv1d" not in name else 4)
+        held = count * _item(name, shape, stored // max(count, 1), dtype)
         if name.startswith(SKIPPED):
             if "mtp." in name:
                 drafter += held
@@ -44,6 +46,13 @@ def weight_bytes(folder: Path, spec: ModelSpec, dtype: torch.dtype) -> WeightByt
         elif not (spec.tied_embeddings and name.endswith("lm_head.weight")):
             model += held
     return WeightBytes(model, mapped, drafter, vision)
+
+
+def _item(name: str, shape: list[int], stored: int, dtype: torch.dtype) -> int:
+    """Bytes of an element in memory."""
+    if len(shape) < 2 or "conv1d" in name or name.endswith(SCALES):
+        return 4
+    return 1 if stored == 1 else dtype.itemsize
 
 
 def _headers(folder: Path) -> Iterator[tuple[str, list[int], int]]:
@@ -62,4 +71,4 @@ def _headers(folder: Path) -> Iterator[tuple[str, list[int], int]]:
             raise CheckpointError(f"{path}: {error}") from error
 
 
-_BYTES = {"BF16": 2, "F16": 2, "F32": 4, "F64": 8}
+_BYTES = {"F8_E4M3": 1, "BF16": 2, "F16": 2, "F32": 4, "F64": 8}

@@ -14,6 +14,7 @@ from isotherm.kernels.routing.group import group
 from isotherm.kernels.sampling import torch_form as sampling
 from isotherm.kernels.shift.torch_form import shift
 from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
+from isotherm.kernels.weight import Weight, dequantized
 from isotherm.native import activation, attention, convolution, gated_delta, linear, mixture, norm
 
 
@@ -62,11 +63,11 @@ class NativeKernels:
 
     # weights
 
-    def pack(self, weight: Tensor) -> Linear:
-        return linear.pack(weight)
+    def pack(self, weight: Weight) -> Linear:
+        return linear.pack(dequantized(weight))
 
-    def pack_experts(self, weight: Tensor) -> Experts:
-        return mixture.pack_experts(weight)
+    def pack_experts(self, weight: Weight) -> Experts:
+        return mixture.pack_experts(dequantized(weight))
 
     def embed(self, tokens: Tensor, table: Linear) -> Tensor:
         return linear.embed(tokens, table)

@@ -4,19 +4,14 @@ import triton
 import triton.language as tl
 
 from isotherm.kernels.gpu.triton_kernels import take_turn
-from isotherm.kernels.linear.triton_kernels import dequantize
 
 
 @triton.jit
 def grouped_product(
-    x, w, scales, rows, tiles, out, n, k, x_stride,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GATHER: tl.constexpr, EVEN_K: tl.constexpr, FP8: tl.constexpr,
-    OVERLAP: tl.constexpr,
+    x, w, rows, tiles, out, n, k, x_stride,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GATHER: tl.constexpr, EVEN_K: tl.constexpr, OVERLAP: tl.constexpr,
 ):  # fmt: skip
-    """A tile of pairs (tiles [T, 4]: expert, first, end) by BN columns a program. Pairs beyond its end are zeros.
-
-    With FP8, w has scales [experts, ceil(n / 128), ceil(k / 128)] and BK divides 128.
-    """
+    """A tile of pairs (tiles [T, 4]: expert, first, end) by BN columns a program. Pairs beyond its end are zeros."""
     take_turn(OVERLAP)
     t, column = tl.program_id(0) // tl.cdiv(n, BN), tl.program_id(0) % tl.cdiv(n, BN)
     expert = tl.load(tiles + t * 4).to(tl.int64)
@@ -27,8 +22,6 @@ def grouped_product(
         i_n, i_k = column * BN + tl.arange(0, BN), tl.arange(0, BK)
         p_x = x + row.to(tl.int64)[:, None] * x_stride + i_k[None, :]
         p_w = w + (expert * n + i_n % n)[None, :] * k + i_k[:, None]
-        if FP8:
-            p_scale = scales + (expert * tl.cdiv(n, 128) + i_n % n // 128) * tl.cdiv(k, 128)
         acc = tl.zeros((BM, BN), tl.float32)
         for k0 in range(0, k, BK):
             if EVEN_K:
@@ -38,8 +31,6 @@ def grouped_product(
                 inside = k0 + i_k < k
                 b_x = tl.load(p_x, mask=live[:, None] & inside[None, :], other=0.0)
                 b_w = tl.load(p_w, mask=inside[:, None], other=0.0)
-            if FP8:
-                b_w = dequantize(b_w, tl.load(p_scale + k0 // 128), b_x)
             acc = tl.dot(b_x, b_w, acc)
             p_x += BK
             p_w += BK

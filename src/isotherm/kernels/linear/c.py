@@ -4,14 +4,19 @@ import torch
 from torch import Tensor
 
 from isotherm.kernels.api import Linear
+from isotherm.kernels.linear.fp8 import Fp8Linear
 from isotherm.kernels.linear.packing import pack as pack_panels
+from isotherm.kernels.linear.packing import pack_fp8
 from isotherm.kernels.native.arguments import matrix, vector
 from isotherm.kernels.native.library import Library
+from isotherm.kernels.weight import Fp8Weight, Weight
 
 
-def pack(native: Library, weight: Tensor) -> Linear:
-    """weight [N, K], any float dtype."""
+def pack(native: Library, weight: Weight) -> Linear:
+    """weight [N, K], any float dtype or FP8."""
     n, k = weight.shape
+    if isinstance(weight, Fp8Weight):
+        return Fp8Linear(n, k, *pack_fp8(weight, native.dtype))
     return Linear(n, k, pack_panels(weight, native.dtype))
 
 
@@ -34,6 +39,12 @@ def _product(native: Library, x: Tensor, weight: Linear, residual: Tensor | None
     x_stride = matrix(x, native.dtype, "x", k)
     stride = 0 if residual is None else matrix(residual, native.dtype, "residual", n, rows)
     address = 0 if residual is None else residual.data_ptr()
+    if isinstance(weight, Fp8Linear):
+        native.function("iso_fp8_linear", "plppplppllli")(
+            x.data_ptr(), x_stride, weight.data.data_ptr(), weight.scales.data_ptr(), address, stride, rounded, sums,
+            rows, n, k, native.threads,
+        )  # fmt: skip
+        return
     native.function("iso_linear", "plpplppllli")(
         x.data_ptr(), x_stride, weight.data.data_ptr(), address, stride, rounded, sums, rows, n, k, native.threads
     )

@@ -10,12 +10,6 @@ from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
 
 @triton.jit
-def dequantize(q, scale, like):
-    """FP8 values of a tile [BK, BN] and their columns' scales [BN] -> weights, rounded to bfloat16, in the type of `like`."""
-    return (q.to(tl.float32) * scale[None, :]).to(tl.bfloat16).to(like.dtype)
-
-
-@triton.jit
 def fetch(p_w, BN: tl.constexpr, BK: tl.constexpr, LINE: tl.constexpr):
     """Asks for the L2 cache lines, of LINE weights, of a [BN, BK] tile whose rows begin at p_w [BN]."""
     lines = p_w[:, None] + (tl.arange(0, BK // LINE) * LINE)[None, :]
@@ -49,7 +43,6 @@ def _finish(acc, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL
 def product_by_pointer(
     x,
     w,
-    scales,
     residual,
     out,
     rows,
@@ -65,11 +58,8 @@ def product_by_pointer(
     HAS_RESIDUAL: tl.constexpr,
     OVERLAP: tl.constexpr,
     AHEAD: tl.constexpr,
-    FP8: tl.constexpr,
 ):
     """One [BM, BN] tile a program. Rows beyond `rows` are zeros; columns beyond `n` wrap around and are not stored.
-
-    With FP8, w has scales [ceil(n / 128), ceil(k / 128)] and BK divides 128.
 
     With OVERLAP, the first AHEAD tiles of the weight, which no kernel writes, are fetched before the inputs are waited for.
     """
@@ -78,12 +68,10 @@ def product_by_pointer(
     p_x = x + i_m.to(tl.int64)[:, None] * x_stride + i_k[None, :]
     p_w = w + (i_n % n).to(tl.int64)[None, :] * k + i_k[:, None]
     live = (i_m < rows)[:, None]
-    if FP8:
-        p_scale = scales + i_n % n // 128 * tl.cdiv(k, 128)
     acc = tl.zeros((BM, BN), tl.float32)
     if OVERLAP:
         for ahead in tl.static_range(AHEAD):
-            fetch(w + (i_n % n).to(tl.int64) * k + ahead * BK, BN, BK, 128 if FP8 else 64)
+            fetch(w + (i_n % n).to(tl.int64) * k + ahead * BK, BN, BK, 64)
         gdc_wait()
         gdc_launch_dependents()
     for k0 in range(0, k, BK):
@@ -93,8 +81,6 @@ def product_by_pointer(
         else:
             b_x = tl.load(p_x, mask=live & (k0 + i_k < k)[None, :], other=0.0)
             b_w = tl.load(p_w, mask=(k0 + i_k < k)[:, None], other=0.0)
-        if FP8:
-            b_w = dequantize(b_w, tl.load(p_scale + k0 // 128), b_x)
         acc = tl.dot(b_x, b_w, acc)
         p_x += BK
         p_w += BK

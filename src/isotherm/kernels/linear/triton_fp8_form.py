@@ -1,0 +1,45 @@
+"""Linear layers with block-FP8 weights on the GPU: launches of triton_fp8_kernels."""
+
+import torch
+import triton
+from torch import Tensor
+
+from isotherm.kernels.gpu.launch import OPTIONS, overlap
+from isotherm.kernels.linear.fp8 import Fp8Linear
+from isotherm.kernels.linear.tiles import ProductTile
+from isotherm.kernels.linear.triton_fp8_kernels import product_of_fp8
+from isotherm.kernels.weight import BLOCK, Fp8Weight
+
+TILES = (
+    (16, ProductTile(16, 64, 128, 4, 4)),
+    (32, ProductTile(32, 64, 128, 4, 4)),
+    (64, ProductTile(64, 64, 64, 4, 4)),
+    (0, ProductTile(128, 128, 64, 8, 3)),
+)
+"""(most rows, tile), the last for more. They change no bit."""
+
+
+def pack(weight: Fp8Weight, device: torch.device) -> Fp8Linear:
+    """weight [N, K], row-major on the device."""
+    n, k = weight.shape
+    scales, shared = weight.shared()
+    return Fp8Linear(n, k, weight.data.to(device).contiguous(), scales.to(device), shared)
+
+
+def tile_for(rows: int) -> ProductTile:
+    """The tile for [rows, K]."""
+    return next((tile for most, tile in TILES if rows <= most), TILES[-1][1])
+
+
+def product(x: Tensor, weight: Fp8Linear, residual: Tensor | None, out: Tensor, tile: ProductTile) -> Tensor:
+    """out [M, N] = round(residual + x W^T), by one tile."""
+    rows, n, k = x.shape[0], weight.n, weight.k
+    if BLOCK % tile.depth:
+        raise ValueError(f"tile: steps of {tile.depth} do not divide a block of {BLOCK}")
+    product_of_fp8[(triton.cdiv(rows, tile.rows) * triton.cdiv(n, tile.columns),)](
+        x, weight.data, weight.scales, residual, out, rows, n, k, x.stride(0), 0 if residual is None else residual.stride(0),
+        BM=tile.rows, BN=tile.columns, BK=tile.depth, GROUP=tile.group, SHARED=weight.shared, EVEN_K=k % tile.depth == 0,
+        AHEAD=min(tile.stages, k // tile.depth) if tile.rows == 16 and tile.depth == BLOCK else 0,
+        HAS_RESIDUAL=residual is not None, num_warps=tile.warps, num_stages=tile.stages, **overlap(), **OPTIONS,
+    )  # fmt: skip
+    return out

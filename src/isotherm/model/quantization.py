@@ -1,0 +1,67 @@
+"""config.json's quantization_config: block FP8 as released checkpoints have it, and nothing else."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from isotherm.core.errors import CheckpointError
+from isotherm.kernels.weight import BLOCK
+from isotherm.model.fields import Fields, read_json
+
+SCALES = "_scale_inv"
+"""What the scales of a tensor are called, after its own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """Weights are FP8 with a scale a block. kept: names and patterns of modules that are stored as they were."""
+
+    kept: tuple[str, ...]
+
+    def keeps(self, module: str) -> bool:
+        """Whether a name or regular expression in `kept` means the module, one of those around it, or its name's end."""
+        return any(
+            module.endswith(name) or ((found := re.match(name, module)) is not None and _whole(module, found.end()))
+            for name in self.kept
+        )
+
+
+def _whole(module: str, end: int) -> bool:
+    return end == len(module) or module[end] == "." or (end > 0 and module[end - 1] == ".")
+
+
+def read_quantization(folder: Path) -> Quantization | None:
+    """Of the checkpoint in `folder`, None where its weights are not quantised. CheckpointError names what is not supported."""
+    path = folder / "config.json"
+    raw = read_json(path)
+    parts = {str(path): raw, f"{path}: text_config": raw.get("text_config") or {}}
+    return next((found for where, part in parts.items() if (found := quantization_of(part, where)) is not None), None)
+
+
+def quantization_of(raw: dict[str, Any], where: str) -> Quantization | None:
+    """Of the config `raw`."""
+    given = raw.get("quantization_config")
+    if not given:
+        return None
+    if not isinstance(given, dict):
+        raise CheckpointError(f"{where}: quantization_config must be an object, got {given!r}")
+    fields = Fields(given | {"quant_method": given.get("quant_method")}, f"{where}: quantization_config")
+    fields.expect("quant_method", "fp8")
+    fields.expect("weight_block_size", [BLOCK, BLOCK])
+    fields.expect("activation_scheme", "dynamic", None)
+    fields.expect("fmt", "e4m3", None)
+    fields.expect("expert_dtype", "fp8", None)
+    kept = given.get("modules_to_not_convert") or given.get("ignored_layers") or []
+    if not isinstance(kept, list) or not all(isinstance(name, str) for name in kept):
+        raise CheckpointError(f"{fields.where}: modules_to_not_convert must be a list of names, got {kept!r}")
+    for name in kept:
+        _check_pattern(name, fields.where)
+    return Quantization(tuple(kept))
+
+
+def _check_pattern(name: str, where: str) -> None:
+    try:
+        re.compile(name)
+    except re.error as error:
+        raise CheckpointError(f"{where}: modules_to_not_convert: {name!r} is not a pattern: {error}") from error
