@@ -9,12 +9,13 @@ from isotherm.kernels.gpu.device import available_bytes
 from isotherm.kernels.load import on_device
 from isotherm.model.decoder import Decoder
 from isotherm.model.spec import ModelSpec
-from isotherm.runner.graphs import MOST_ROWS
+from isotherm.runner.graphs import MOST_PREFILL_ROWS, MOST_ROWS
 
 log = logging.getLogger("isotherm")
 
-_FIXED_BYTES = 5 << 29
-"""Of a pass, whatever its rows: splits of attention that wait, code, and what the allocator cannot join."""
+_FIXED_BYTES = 7 << 29
+"""Of a pass, whatever its rows: splits of attention that wait, also those of recorded passes, code, graphs, and what the allocator
+cannot join."""
 
 
 def provider_for(config: EngineConfig, spec: ModelSpec) -> Provider:
@@ -77,11 +78,12 @@ def with_budget(cache: CacheConfig, decoder: Decoder, rows: int, has_drafter: bo
 
 
 def pass_bytes(spec: ModelSpec, rows: int) -> int:
-    """About what a pass of so many rows holds at once beside weights and state."""
+    """About what a pass of so many rows holds at once beside weights and state, and what recorded passes keep for themselves."""
     moe = next((layer.moe for layer in spec.layers if layer.moe), None)
     wide = max(2 * spec.intermediate_size, 2 * spec.conv_channels, 4 * spec.query_heads * spec.kv.dim)
     experts = moe.active * (3 * moe.intermediate + spec.hidden_size) if moe else 0
     delta = spec.delta.value_heads * (512 + 8 * spec.delta.value_dim) + 8 * spec.delta.key_heads * spec.delta.key_dim
+    rows += min(rows, MOST_PREFILL_ROWS)
     return rows * (4 * (6 * spec.hidden_size + 2 * wide + experts) + delta) + 3 * MOST_ROWS * spec.vocab_size * 4
 
 
