@@ -42,9 +42,9 @@ class Library:
         """Where the symbol `name` lies."""
         return ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value
 
-    def empty(self, *shape: int) -> Tensor:
-        """A result of an operation, in the activation type."""
-        return torch.empty(shape, dtype=self.dtype)
+    def empty(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
+        """A result of an operation, in the activation type unless another is given."""
+        return torch.empty(shape, dtype=dtype or self.dtype)
 
     def pointers(self, batch: Batch) -> BatchPointers:
         """batch_t of `batch`; made once for the operations of a pass, which follow one another."""

@@ -58,9 +58,10 @@ class Recorder(Library):
 
         return call
 
-    def empty(self, *shape: int) -> Tensor:
-        size = prod(shape) * self.dtype.itemsize
-        return self._take(size)[:size].view(self.dtype).view(shape)
+    def empty(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
+        kind = dtype or self.dtype
+        size = prod(shape) * kind.itemsize
+        return self._take(size)[:size].view(kind).view(shape)
 
     def pointers(self, batch: Batch) -> BatchPointers:
         return self._pointers

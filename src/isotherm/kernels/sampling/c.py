@@ -1,5 +1,7 @@
 """Sampling in C."""
 
+import ctypes
+
 import torch
 from torch import Tensor
 
@@ -8,6 +10,37 @@ from isotherm.kernels.native.library import Library
 
 _WORD64 = 0xFFFFFFFFFFFFFFFF
 _LARGEST = 2**31 - 1
+
+
+class Choice(ctypes.Structure):
+    """choice_t: how the token after a row is chosen."""
+
+    _fields_ = (
+        ("temperature", ctypes.c_float),
+        ("top_p", ctypes.c_float),
+        ("min_p", ctypes.c_float),
+        ("pad", ctypes.c_int32),
+        ("top_k", ctypes.c_int64),
+        ("choice", ctypes.c_int64),
+        ("position", ctypes.c_int64),
+        ("seed", ctypes.c_uint64),
+    )
+
+    @classmethod
+    def of(cls, temperature: float, top_k: int, top_p: float, min_p: float, key: tuple[int, int, int]) -> "Choice":
+        """With the arguments of `sample`."""
+        seed, choice, position = key
+        return cls(temperature, top_p, min_p, 0, min(top_k, _LARGEST), choice, position, seed & _WORD64)
+
+
+def choose(native: Library, logits: Tensor, choices: "ctypes.Array[Choice]", tokens: Tensor) -> None:
+    """logits [R, V] -> tokens [R] int32: what `sample` chooses for each row, or -1 where a logit is not finite."""
+    rows, vocabulary = logits.shape
+    stride = matrix(logits, torch.float32, "logits")
+    address = vector(tokens, torch.int32, "tokens", rows)
+    native.function("iso_choose", "plllppi")(
+        logits.data_ptr(), stride, rows, vocabulary, ctypes.addressof(choices), address, native.threads
+    )
 
 
 def log_sum_exp(native: Library, logits: Tensor) -> Tensor:

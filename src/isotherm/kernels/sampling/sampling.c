@@ -1,6 +1,7 @@
 /* Log-sum-exp, the largest logits and the choice of a token; the definitions and the split law are in __init__.py. */
 #include "noise.h"
 #include "order.h"
+#include "play.h"
 #include "pool.h"
 
 static float largest_of(const float *x, long v) {
@@ -182,3 +183,51 @@ long iso_sample(const float *logits, long v, float temperature, long top_k, floa
     free(x);
     return answer;
 }
+
+/* How the token after a row is chosen, as iso_sample has it. */
+typedef struct {
+    float temperature, top_p, min_p;
+    int32_t pad;
+    int64_t top_k, choice, position;
+    uint64_t seed;
+} choice_t;
+
+typedef struct {
+    const float *x;
+    long stride, v;
+    const choice_t *choices;
+    int32_t *tokens;
+} choose_t;
+
+static int is_finite(const float *x, long v) {
+    v16 sum = v16_zero();
+    for (long i = 0; i < v; i += 16) {
+        const v16 some = v16_load_n(x + i, v - i < 16 ? v - i : 16);
+        sum = v16_add(sum, v16_sub(some, some)); /* NaN where one is not */
+    }
+    return v16_hsum(sum) == 0.0f;
+}
+
+static void choose(const void *context, long first, long last) {
+    const choose_t *c = context;
+    for (long r = first; r < last; r++) {
+        const choice_t *how = c->choices + r;
+        const float *x = c->x + r * c->stride;
+        c->tokens[r] = !is_finite(x, c->v) ? -1
+                                           : (int32_t)iso_sample(x, c->v, how->temperature, how->top_k, how->top_p, how->min_p,
+                                                                 how->seed, how->choice, how->position);
+    }
+}
+
+/* The token after each row of x [rows, v], or -1 where one of its logits is not finite. */
+void iso_choose(const float *x, long stride, long rows, long v, const choice_t *choices, int32_t *tokens, int threads) {
+    const choose_t c = {x, stride, v, choices, tokens};
+    iso_each(choose, &c, rows, step_for(v), threads);
+}
+PLAYABLE(iso_choose, PTR(0), LONG(1), LONG(2), LONG(3), PTR(4), PTR(5), INT(6))
+
+/* One position on: of rows that are one sequence each, and of the choices after them. */
+void iso_go_on(int32_t *positions, choice_t *choices, long rows) {
+    for (long r = 0; r < rows; r++) positions[r]++, choices[r].position++;
+}
+PLAYABLE(iso_go_on, PTR(0), PTR(1), LONG(2))
