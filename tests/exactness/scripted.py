@@ -14,6 +14,10 @@ class Scripted(Drafter):
         self._inner, self._coming, self._chance, self._random = drafter, coming, chance, random.Random(5)
         self.proposed = 0
 
+    @property
+    def reads_normed(self):
+        return self._inner.reads_normed
+
     def rows(self, *args):
         return self._inner.rows(*args)
 

@@ -7,7 +7,7 @@ import torch
 
 from isotherm.core.constants import blocks_for
 from isotherm.model.decoder import Decoder
-from isotherm.model.mtp import Mtp, mtp_state
+from isotherm.model.mtp import AnyMtp, mtp_state, read_rows
 from isotherm.runner.forward import Sequenced
 
 PASS = 2048
@@ -23,7 +23,7 @@ class DraftCount:
 
 
 @torch.inference_mode()
-def count_first_drafts(decoder: Decoder, mtp: Mtp, prompt: Sequence[int], written: Sequence[int]) -> DraftCount:
+def count_first_drafts(decoder: Decoder, mtp: AnyMtp, prompt: Sequence[int], written: Sequence[int]) -> DraftCount:
     """Teacher-forced: for every written token but the first, the draft made where the one before it had just been chosen.
 
     prompt: at least one token. written: the tokens after it, the end token included.
@@ -36,7 +36,7 @@ def count_first_drafts(decoder: Decoder, mtp: Mtp, prompt: Sequence[int], writte
         batch, hidden = model.rows(sequence[start : start + PASS])
         end = start + len(hidden)
         after = torch.tensor([*sequence[start + 1 : end + 1], 0][: len(hidden)], dtype=torch.int32)
-        rows = mtp.forward(decoder.kernels, batch, decoder.normed(hidden), after, store)
+        rows = mtp.forward(decoder.kernels, batch, read_rows(mtp, decoder, hidden), after, store)
         wanted = range(max(start, first), min(end, len(sequence) - 2))
         if wanted:
             chosen = decoder.kernels.top(

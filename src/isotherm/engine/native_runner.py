@@ -8,7 +8,7 @@ from isotherm.core.config import EngineConfig
 from isotherm.core.plan import PassPlan, PassResult
 from isotherm.kernels.batch import Batch
 from isotherm.model.decoder import Decoder
-from isotherm.model.mtp import Mtp
+from isotherm.model.mtp import AnyMtp, Mtp
 from isotherm.native.checksums import Checksums
 from isotherm.native.drafter import DrafterContext
 from isotherm.native.hidden_rows import HiddenRows
@@ -24,13 +24,14 @@ class NativeRunner(Runner):
     mtp: the drafter, None for none. anchor: the rows kept for it, None when none are.
     """
 
-    def __init__(self, decoder: Decoder, capacity: Capacity, config: EngineConfig, mtp: Mtp | None):
+    def __init__(self, decoder: Decoder, capacity: Capacity, config: EngineConfig, mtp: AnyMtp | None):
         super().__init__(decoder, capacity)
         self.checksums = Checksums(self.state.by_slot())
         native = config.native
         self.anchor = HiddenRows(native.drafter_anchor_bytes) if native.drafter_anchor else None
         self._context: DrafterContext | None = None
         if mtp is not None:
+            assert isinstance(mtp, Mtp), "no kind with residual streams is computed in native numerics"
             self._context = DrafterContext(
                 mtp, decoder.spec.kv, decoder.kernels.threads, config.most_drafts, self.anchor
             )

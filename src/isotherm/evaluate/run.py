@@ -15,7 +15,7 @@ from isotherm.evaluate.case import SHIPPED, EvalCase, load_cases
 from isotherm.evaluate.result import EvalReport, Row
 from isotherm.gate.answer import Answer
 from isotherm.gate.expect import unmet
-from isotherm.model.mtp import Mtp, has_mtp, load_mtp
+from isotherm.model.mtp import AnyMtp, has_mtp, load_mtp
 from isotherm.model.source import locate
 from isotherm.text.output import ToolFormatName
 
@@ -72,7 +72,7 @@ def run_eval(config: EvalConfig, opened: Callable[[int], None] | None = None, ti
     return EvalReport(config.model, in_order, llm.info.build, time.perf_counter() - start, drafter)
 
 
-def _drafter(folder: Path, llm: LLM) -> tuple[Mtp | None, str]:
+def _drafter(folder: Path, llm: LLM) -> tuple[AnyMtp | None, str]:
     """The checkpoint's drafter, and what there is to say about it: a drafter that we cannot run does not end an evaluation."""
     if not has_mtp(folder):
         return None, "the checkpoint has none"
@@ -82,7 +82,7 @@ def _drafter(folder: Path, llm: LLM) -> tuple[Mtp | None, str]:
         return None, str(error)
 
 
-def _rows(llm: LLM, mtp: Mtp | None, cases: tuple[EvalCase, ...], config: EvalConfig) -> Iterator[Row]:
+def _rows(llm: LLM, mtp: AnyMtp | None, cases: tuple[EvalCase, ...], config: EvalConfig) -> Iterator[Row]:
     """Cases of like length go together, so that few wait for a long one."""
     seen: Counter[str] = Counter()
     drafted = set()
@@ -102,5 +102,5 @@ def _rows(llm: LLM, mtp: Mtp | None, cases: tuple[EvalCase, ...], config: EvalCo
             yield Row(case.id, case.group, unmet(case.expect, answer), answer, count.accepted, count.drafted)
 
 
-def _drafts(llm: LLM, mtp: Mtp, answer: Answer) -> DraftCount:
+def _drafts(llm: LLM, mtp: AnyMtp, answer: Answer) -> DraftCount:
     return count_first_drafts(llm.engine.runner.decoder, mtp, answer.prompt_ids, answer.token_ids)

@@ -10,7 +10,7 @@ from isotherm.core.errors import ConfigError
 from isotherm.fuzz.run import LONGEST
 from isotherm.fuzz.subject import Model, open_model
 from isotherm.model.source import EMBEDDED, locate
-from isotherm.model.tiny import DRAFTING, Kind, write_tiny
+from isotherm.model.tiny import Kind, write_tiny
 
 EVERY_KIND = (*get_args(Kind), "embedded")
 
@@ -41,5 +41,5 @@ def open_kind(kind: str, kernels: Provider, dtype: DType) -> Model:
         return open_model(kind, EMBEDDED, LONGEST, kernels, dtype)
     with tempfile.TemporaryDirectory() as folder:
         shape: dict[str, Any] = {"linear_value_head_dim": 32} if kernels == "triton" else {}  # a power of two
-        made = write_tiny(kind, Path(folder), drafter=kind in DRAFTING, **shape)
+        made = write_tiny(kind, Path(folder), drafter=True, **shape)
         return open_model(kind, made.folder, LONGEST, kernels, dtype)

@@ -18,7 +18,7 @@ from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
 from isotherm.model.hf_config import read_spec
 from isotherm.model.load import load_decoder
-from isotherm.model.mtp import Mtp, has_mtp, load_mtp
+from isotherm.model.mtp import AnyMtp, has_mtp, load_mtp
 from isotherm.model.state import ModelState
 from isotherm.runner.capacity import Floor, plan_capacity
 from isotherm.runner.drafter import Drafter
@@ -36,7 +36,7 @@ class Model:
     decoder: Decoder
     vocabulary: Vocabulary
     longest: int
-    mtp: Mtp | None = None
+    mtp: AnyMtp | None = None
 
     def drafter(self, setting: Setting) -> Drafter | None:
         """What guesses with this setting, None when nothing of the checkpoint's does."""

@@ -43,10 +43,14 @@ class KVShape:
 
 @dataclass(frozen=True, slots=True)
 class IndexShape:
-    """An attention layer's index: dimension of a key, and tokens a pooled key stands for; they divide 64."""
+    """An attention layer's index: dimension of a key, and tokens a pooled key stands for; they divide 64.
+
+    skip: 1 leaves token 0 out of its group's pooled key, and its key out for every row but its own; the ratio is then at least 2.
+    """
 
     dim: int
     ratio: int
+    skip: int = 0
 
 
 @dataclass(frozen=True, slots=True)

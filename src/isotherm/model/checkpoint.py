@@ -16,7 +16,7 @@ from isotherm.model.quantization import SCALES, Quantization, read_quantization
 ROOTS = ("model.language_model.", "language_model.model.", "model.")
 """Where the text model's tensors may start, the longest first."""
 
-SKIPPED = ("model.visual.", "visual.", "mtp.", "model.mtp.", "model.language_model.mtp.")
+SKIPPED = ("model.visual.", "visual.", "mtp.", "model.mtp.", "language_model.mtp.", "model.language_model.mtp.")
 """Tensors of parts that are not served here: the vision tower, the drafter."""
 
 

@@ -10,13 +10,14 @@ Embedding and head are the model's. Further drafts feed y back as the hidden row
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from torch import Tensor
 
 from isotherm.core.errors import CheckpointError
 from isotherm.kernels.api import Kernels, Linear, RopeTable
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.state import KVStore
+from isotherm.kernels.state import IndexedStore, KVStore
 from isotherm.model.attention_layer import load_attention_layer
 from isotherm.model.checkpoint import Checkpoint
 from isotherm.model.decoder import Decoder, Layer
@@ -24,14 +25,22 @@ from isotherm.model.hf_config import read_spec
 from isotherm.model.mlp import Mlp, load_mlp
 from isotherm.model.moe import Moe, load_moe
 from isotherm.model.spec import ModelSpec
+from isotherm.model.state import drafter_store
+from isotherm.model.stream_mtp import ANCHOR as STREAM_ANCHOR
+from isotherm.model.stream_mtp import StreamMtp, load_stream_mtp
 
-ROOTS = ("model.language_model.mtp.", "model.mtp.", "mtp.")
+ROOTS = ("model.language_model.mtp.", "language_model.mtp.", "model.mtp.", "mtp.")
 """Where the drafter's tensors may start, the longest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mtp:
-    """A loaded drafter. fc: [hidden, 2*hidden]. table, head and rope are the model's own objects."""
+    """A loaded drafter. fc: [hidden, 2*hidden]. table, head and rope are the model's own objects.
+
+    reads_normed: the model's rows that it reads are those after the final norm.
+    """
+
+    reads_normed: ClassVar[bool] = True
 
     embedding_norm: Tensor
     hidden_norm: Tensor
@@ -43,12 +52,15 @@ class Mtp:
     head: Linear
     rope: RopeTable
 
-    def forward(self, kernels: Kernels, batch: Batch, hidden: Tensor, tokens: Tensor, state: KVStore) -> Tensor:
+    def forward(
+        self, kernels: Kernels, batch: Batch, hidden: Tensor, tokens: Tensor, state: KVStore | IndexedStore
+    ) -> Tensor:
         """The drafter's rows of a pass, after its last norm [M, hidden]. Writes the blocks that the batch names.
 
-        hidden: [M, hidden] the model's rows after its final norm (`Decoder.normed`), or the drafter's own of the draft before.
+        hidden: [M, hidden] the model's rows as `read_rows` gives them, or the drafter's own of the draft before.
         tokens: [M] int32, for each row the token after it. batch: the pass that made `hidden`: same positions, own blocks.
         """
+        assert isinstance(state, KVStore)
         embedded = kernels.rms_norm(kernels.embed(tokens, self.table), self.embedding_norm, self.eps)
         joined = kernels.join(embedded, kernels.rms_norm(hidden, self.hidden_norm, self.eps))
         x = self.layer.forward(kernels, batch, kernels.linear(joined, self.fc), self.eps, self.rope, state)
@@ -59,40 +71,59 @@ class Mtp:
         return kernels.logits(rows, self.head)
 
 
+AnyMtp = Mtp | StreamMtp
+"""A drafter of any kind. `forward` gives rows that `logits` and the next `forward` read."""
+
+
 def has_mtp(folder: Path) -> bool:
     """Whether the checkpoint in `folder` holds a drafter that its model could use."""
     try:
-        with Checkpoint(folder, ROOTS, "fc.weight"):
-            return read_spec(folder).streams is None
+        with Checkpoint(folder, ROOTS, _anchor(read_spec(folder))):
+            return True
     except CheckpointError:
         return False
 
 
-def load_mtp(folder: Path, decoder: Decoder) -> Mtp:
+def load_mtp(folder: Path, decoder: Decoder) -> AnyMtp:
     """Reads and packs the drafter of the checkpoint that `decoder` was loaded from.
 
     Raises CheckpointError when there is none, or when it has more than one layer or an embedding or head of its own.
     """
     spec, kernels = decoder.spec, decoder.kernels
-    hidden = spec.hidden_size
-    if spec.streams is not None:
-        raise CheckpointError(f"{folder}: the drafter of {spec.kind} is not implemented yet; serve it without")
-    with Checkpoint(folder, ROOTS, "fc.weight", str(kernels.device)) as checkpoint:
-        mtp = Mtp(
-            embedding_norm=checkpoint.take("pre_fc_norm_embedding.weight", hidden).float() + 1.0,
-            hidden_norm=checkpoint.take("pre_fc_norm_hidden.weight", hidden).float() + 1.0,
-            fc=kernels.pack(checkpoint.take("fc.weight", hidden, 2 * hidden)),
-            layer=_layer(checkpoint, spec, kernels),
-            norm=checkpoint.take("norm.weight", hidden).float() + 1.0,
-            eps=spec.norm_eps,
-            table=decoder.table,
-            head=decoder.head,
-            rope=decoder.rope,
-        )
+    if spec.streams is not None and kernels.device.type != "cpu":
+        raise CheckpointError(f"{folder}: the drafter of {spec.kind} is computed on the CPU only; serve it without")
+    load = _load if spec.streams is None else load_stream_mtp
+    with Checkpoint(folder, ROOTS, _anchor(spec), str(kernels.device)) as checkpoint:
+        mtp = load(checkpoint, decoder)
         if extra := checkpoint.left():
             more = f" and {len(extra) - 3} more" if len(extra) > 3 else ""
             raise CheckpointError(f"{folder}: not implemented in a drafter: {', '.join(extra[:3])}{more}")
     return mtp
+
+
+def read_rows(mtp: AnyMtp, decoder: Decoder, hidden: Tensor) -> Tensor:
+    """What the drafter reads of the model's rows [M, hidden] before the final norm: those after it, or they themselves."""
+    return decoder.normed(hidden) if mtp.reads_normed else hidden
+
+
+def _anchor(spec: ModelSpec) -> str:
+    return "fc.weight" if spec.streams is None else STREAM_ANCHOR
+
+
+def _load(checkpoint: Checkpoint, decoder: Decoder) -> Mtp:
+    spec, kernels = decoder.spec, decoder.kernels
+    hidden = spec.hidden_size
+    return Mtp(
+        embedding_norm=checkpoint.take("pre_fc_norm_embedding.weight", hidden).float() + 1.0,
+        hidden_norm=checkpoint.take("pre_fc_norm_hidden.weight", hidden).float() + 1.0,
+        fc=kernels.pack(checkpoint.take("fc.weight", hidden, 2 * hidden)),
+        layer=_layer(checkpoint, spec, kernels),
+        norm=checkpoint.take("norm.weight", hidden).float() + 1.0,
+        eps=spec.norm_eps,
+        table=decoder.table,
+        head=decoder.head,
+        rope=decoder.rope,
+    )
 
 
 def _layer(checkpoint: Checkpoint, spec: ModelSpec, kernels: Kernels) -> Layer:
@@ -113,6 +144,6 @@ def _feed(checkpoint: Checkpoint, at: str, spec: ModelSpec, kernels: Kernels) ->
     return load_mlp(checkpoint, at, spec.hidden_size, spec.intermediate_size, kernels)
 
 
-def mtp_state(spec: ModelSpec, kernels: Kernels, blocks: int) -> KVStore:
-    """Storage for `blocks` blocks of the drafter's keys and values."""
-    return kernels.kv_store(spec.kv, blocks)
+def mtp_state(spec: ModelSpec, kernels: Kernels, blocks: int) -> KVStore | IndexedStore:
+    """Storage for `blocks` blocks of the keys and values of a drafter whose entry 0 is that of token 1."""
+    return drafter_store(spec, kernels, blocks, skip=0)

@@ -100,6 +100,11 @@ class ModelSpec:
     output_gate: OutputGate = "silu"
 
     @property
+    def residual_size(self) -> int:
+        """Columns of a hidden row: all residual streams side by side."""
+        return self.hidden_size * (1 if self.streams is None else self.streams.count)
+
+    @property
     def conv_channels(self) -> int:
         """Columns of the convolution: q, k and v side by side."""
         delta = self.delta

@@ -1,6 +1,6 @@
 """All that a model keeps between passes, layer by layer: one store a token mixer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -29,9 +29,9 @@ class RecurrentState:
 
 @dataclass(frozen=True, slots=True)
 class DrafterState:
-    """The drafter's keys and values, in the model's blocks, and the model's row before a boundary and since, as aux state."""
+    """The drafter's keys and values, in the model's blocks, and the row it reads before a boundary and since, as aux state."""
 
-    kv: KVStore
+    kv: KVStore | IndexedStore
     hidden: ConvState
 
 
@@ -68,13 +68,9 @@ class ModelState:
         named: dict[str, Tensor] = {}
         for index, layer in enumerate(self.layers):
             if isinstance(layer, KVStore | IndexedStore):
-                named[f"{index}.k"] = layer.k
-                named[f"{index}.v"] = layer.v
-            if isinstance(layer, IndexedStore):
-                named[f"{index}.index.keys"] = layer.keys
-                named[f"{index}.index.pooled"] = layer.pooled
+                named |= _keys(str(index), layer)
         if self.drafter is not None:
-            named |= {"mtp.k": self.drafter.kv.k, "mtp.v": self.drafter.kv.v}
+            named |= _keys("mtp", self.drafter.kv)
         return named
 
     def by_lane(self) -> dict[str, Tensor]:
@@ -92,6 +88,13 @@ class ModelState:
         return named
 
 
+def _keys(name: str, store: KVStore | IndexedStore) -> dict[str, Tensor]:
+    named = {f"{name}.k": store.k, f"{name}.v": store.v}
+    if isinstance(store, IndexedStore):
+        named |= {f"{name}.index.keys": store.keys, f"{name}.index.pooled": store.pooled}
+    return named
+
+
 def allocate(
     spec: ModelSpec, kernels: Kernels, blocks: int, slots: int, lanes: int, drafter: bool = False
 ) -> ModelState:
@@ -103,8 +106,15 @@ def allocate(
     layers = tuple(_layer_state(item, spec, kernels, blocks, slots, lanes) for item in spec.layers)
     if not drafter:
         return ModelState(layers)
-    hidden = kernels.conv_state(ConvShape(spec.hidden_size, 2), slots, lanes)
-    return ModelState(layers, DrafterState(kernels.kv_store(spec.kv, blocks), hidden))
+    hidden = kernels.conv_state(ConvShape(spec.residual_size, 2), slots, lanes)
+    return ModelState(layers, DrafterState(drafter_store(spec, kernels, blocks, skip=1), hidden))
+
+
+def drafter_store(spec: ModelSpec, kernels: Kernels, blocks: int, skip: int) -> KVStore | IndexedStore:
+    """Storage for `blocks` blocks of the drafter's keys and values. skip: 1 where its entry 0 stands for nothing."""
+    if spec.index is None:
+        return kernels.kv_store(spec.kv, blocks)
+    return kernels.indexed_store(spec.kv, replace(spec.index.shape, skip=skip), blocks)
 
 
 def _layer_state(

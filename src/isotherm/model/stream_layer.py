@@ -12,7 +12,7 @@ from isotherm.model.delta_layer import DeltaLayer, load_delta_layer
 from isotherm.model.indexed_layer import IndexedLayer, load_indexed_layer
 from isotherm.model.moe import Moe, load_moe
 from isotherm.model.ngram_layer import NgramLayer, load_ngram_layer
-from isotherm.model.spec import ModelSpec
+from isotherm.model.spec import LayerSpec, ModelSpec
 from isotherm.model.state import RecurrentState
 from isotherm.model.streams import StreamMixer, load_stream_mixer
 
@@ -54,7 +54,14 @@ class StreamLayer:
 
 def load_stream_layer(checkpoint: Checkpoint, index: int, spec: ModelSpec, kernels: Kernels) -> StreamLayer:
     """Reads layers.`index`.*"""
-    at, layer = f"layers.{index}.", spec.layers[index]
+    return load_stream_layer_of(checkpoint, index, spec.layers[index], spec, kernels)
+
+
+def load_stream_layer_of(
+    checkpoint: Checkpoint, index: int, layer: LayerSpec, spec: ModelSpec, kernels: Kernels
+) -> StreamLayer:
+    """As load_stream_layer, of a layer that need not be the model's own."""
+    at = f"layers.{index}."
     assert layer.moe is not None
     load_mixer = load_indexed_layer if layer.mixer == "indexed_attention" else load_delta_layer
     return StreamLayer(

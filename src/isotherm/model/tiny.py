@@ -59,8 +59,6 @@ _CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "qwen3_5_moe": ("Qwen3_5MoeTextConfig", _MOE),
     "qwen4_exp": ("Qwen4ExpTextConfig", _MOE | _FLASH),
 }
-DRAFTING = ("qwen3_5", "qwen3_next", "qwen3_5_moe")
-"""Kinds whose checkpoints may have a drafter that is implemented."""
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json")
 
 
@@ -84,8 +82,6 @@ def write_tiny(
 
     if kind not in _CLASSES:
         raise ConfigError("kind", f"must be one of {', '.join(_CLASSES)}, got {kind!r}")
-    if drafter and kind not in DRAFTING:
-        raise ConfigError("drafter", f"the drafter of {kind} is not implemented yet")
     name, extra = _CLASSES[kind]
     fields = _SHAPE | extra | shape
     for field in ("vocab_size", "eos_token_id"):
@@ -112,13 +108,22 @@ def add_drafter(folder: Path, seed: int = 0) -> int:
     """Give a checkpoint of one file a random drafter, its layer a copy of the last attention layer; how many weights it has."""
     file = folder / "model.safetensors"
     weights = load_file(file)
-    hidden = weights["model.norm.weight"].shape[0]
     at = f"model.layers.{max(int(name.split('.')[2]) for name in weights if '.self_attn.' in name)}."
-    made = torch.Generator().manual_seed(seed)
     tensors = {f"layers.0.{name.removeprefix(at)}": t.clone() for name, t in weights.items() if name.startswith(at)}
-    tensors["fc.weight"] = torch.randn(hidden, 2 * hidden, generator=made) * hidden**-0.5
-    for norm in ("pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"):
-        tensors[f"{norm}.weight"] = torch.randn(hidden, generator=made) * 0.1
-    dtype = weights["model.norm.weight"].dtype
-    save_file(weights | {f"mtp.{name}": tensor.to(dtype) for name, tensor in tensors.items()}, file)
+    mixer = "model.hyper_connection_mixer."
+    tensors |= {name.removeprefix("model."): t.clone() for name, t in weights.items() if name.startswith(mixer)}
+    table, made = weights["model.embed_tokens.weight"], torch.Generator().manual_seed(seed)
+    hidden = table.shape[1]
+    if f"{mixer}hc_norm.weight" in weights:
+        streams = weights[f"{mixer}hc_norm.weight"].numel()
+        matrices = {"fc_embedding": hidden, "fc_hidden": hidden}
+        norms = {"pre_fc_norm_embedding": hidden, "pre_fc_norm_hidden": streams}
+    else:
+        matrices = {"fc": 2 * hidden}
+        norms = dict.fromkeys(("pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm"), hidden)
+    for name, columns in matrices.items():
+        tensors[f"{name}.weight"] = torch.randn(hidden, columns, generator=made) * hidden**-0.5
+    for name, columns in norms.items():
+        tensors[f"{name}.weight"] = torch.randn(columns, generator=made) * 0.1
+    save_file(weights | {f"mtp.{name}": tensor.to(table.dtype) for name, tensor in tensors.items()}, file)
     return sum(tensor.numel() for tensor in tensors.values())

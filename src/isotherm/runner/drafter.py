@@ -9,10 +9,10 @@ from torch import Tensor
 from isotherm.core.plan import PassPlan, RowResult, Segment
 from isotherm.kernels.api import Kernels
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.state import KVStore
+from isotherm.kernels.state import IndexedStore, KVStore
 from isotherm.model.attention_layer import AttentionLayer
 from isotherm.model.decoder import Decoder
-from isotherm.model.mtp import Mtp
+from isotherm.model.mtp import AnyMtp, Mtp, read_rows
 from isotherm.model.state import DrafterState
 from isotherm.runner.ahead import Ahead, after, heads, without_rejected
 from isotherm.runner.few_rows import MOST_ROWS, Recorded, can_record
@@ -31,12 +31,15 @@ class Drafter:
     whatever is drafted. Drafts are chosen as the model would choose, with the noise of their position.
     """
 
-    def __init__(self, mtp: Mtp, decoder: Decoder):
-        mixer = mtp.layer.mixer
-        assert isinstance(mixer, AttentionLayer)
-        self._mtp = replace(mtp, layer=replace(mtp.layer, mixer=replace(mixer, skip=1)))
+    def __init__(self, mtp: AnyMtp, decoder: Decoder):
+        self._mtp = _without_entry_0(mtp)
         self._decoder = decoder
         self._recorded: _Recorded | None = None
+
+    @property
+    def reads_normed(self) -> bool:
+        """Whether the rows that it reads are those after the model's final norm."""
+        return self._mtp.reads_normed
 
     def record(self, state: DrafterState) -> None:
         """From now on, passes of few rows over `state` are recorded and played where they can be; their results are good until
@@ -45,12 +48,12 @@ class Drafter:
             self._recorded = _Recorded(self._mtp, self._decoder, state)
 
     def rows(self, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
-        """hidden [M, hidden] of a pass, before the final norm -> the rows after it, and of each the one before it."""
+        """hidden [M, hidden] of a pass, before the final norm -> the rows that are read, and of each the one before it."""
         recorded = self._recorded
         if recorded is not None and recorded.state is state and batch.rows <= MOST_ROWS:
-            normed, before = recorded.rows(batch, hidden)
-            return normed, before
-        return _rows(self._decoder, batch, hidden, state)
+            read, before = recorded.rows(batch, hidden)
+            return read, before
+        return _rows(self._mtp, self._decoder, batch, hidden, state)
 
     def follow(self, batch: Batch, tokens: Tensor, hidden: Tensor, state: DrafterState) -> None:
         """Write the entries of all rows of a pass, of which no token is a guess."""
@@ -60,21 +63,21 @@ class Drafter:
         self,
         plan: PassPlan,
         results: Sequence[tuple[RowResult, ...]],
-        normed: Tensor,
+        read: Tensor,
         before: Tensor | None,
-        store: KVStore,
+        store: KVStore | IndexedStore,
         sampler: Sampler,
     ) -> Drafts:
         """Drafts for each segment of the pass that gave `results`; none where no token was chosen or none may follow.
 
-        normed, before: as `rows` gives them. Writes the entries of all rows that stand and of the tokens chosen after them; with
+        read, before: as `rows` gives them. Writes the entries of all rows that stand and of the tokens chosen after them; with
         None for `before`, of the latter alone. store: of its keys and values.
         """
         live = heads(plan, results)
         if before is not None:
-            rows = self._entries(plan, results, live, normed, before, store)
+            rows = self._entries(plan, results, live, read, before, store)
         elif live:
-            rows = self._step(live, 0, normed[[ahead.place for ahead in live]], store)
+            rows = self._step(live, 0, read[[ahead.place for ahead in live]], store)
         drafts: list[list[int]] = [[] for _ in plan.segments]
         step = 0
         while live:
@@ -91,9 +94,9 @@ class Drafter:
         plan: PassPlan,
         results: Sequence[tuple[RowResult, ...]],
         live: list[Ahead],
-        normed: Tensor,
+        read: Tensor,
         before: Tensor,
-        store: KVStore,
+        store: KVStore | IndexedStore,
     ) -> Tensor:
         """The entries of the pass's rows that stand and of each live sequence's last token; the rows of the latter."""
         by_index = {ahead.index: ahead for ahead in live}
@@ -107,13 +110,13 @@ class Drafter:
             ahead = by_index.get(index)
             if ahead is not None:
                 tokens = (*tokens, ahead.token)
-                places.append(len(normed) + ahead.place)
+                places.append(len(read) + ahead.place)
                 wanted.append(len(places) - 1)
             segments.append(replace(segment, tokens=tokens, writes=(), rows=(), drafts=0))
             first += len(segment.tokens)
-        return self._laid_out(segments, torch.cat((before, normed))[places], store)[wanted]
+        return self._laid_out(segments, torch.cat((before, read))[places], store)[wanted]
 
-    def _step(self, live: list[Ahead], step: int, rows: Tensor, store: KVStore) -> Tensor:
+    def _step(self, live: list[Ahead], step: int, rows: Tensor, store: KVStore | IndexedStore) -> Tensor:
         """The entry of each sequence's last token, which came after `rows`; its row."""
         return self._laid_out([ahead.segment_at(step) for ahead in live], rows, store)
 
@@ -126,11 +129,11 @@ class Drafter:
             ahead.token = token
             ahead.row = after(ahead.row, token)
 
-    def _laid_out(self, segments: list[Segment], rows: Tensor, store: KVStore) -> Tensor:
+    def _laid_out(self, segments: list[Segment], rows: Tensor, store: KVStore | IndexedStore) -> Tensor:
         batch, tokens = self._decoder.kernels.placed(*lay_out(PassPlan(tuple(segments))))
         return self._forward(batch, rows, tokens, store)
 
-    def _forward(self, batch: Batch, rows: Tensor, tokens: Tensor, store: KVStore) -> Tensor:
+    def _forward(self, batch: Batch, rows: Tensor, tokens: Tensor, store: KVStore | IndexedStore) -> Tensor:
         recorded = self._recorded
         if recorded is not None and recorded.state.kv is store and batch.rows <= MOST_ROWS:
             (found,) = recorded.entries(batch, rows, tokens)
@@ -141,11 +144,11 @@ class Drafter:
 class _Recorded:
     """What a drafter does with rows of one state, as played calls."""
 
-    def __init__(self, mtp: Mtp, decoder: Decoder, state: DrafterState):
+    def __init__(self, mtp: AnyMtp, decoder: Decoder, state: DrafterState):
         self.state = state
 
         def rows(kernels: Kernels, batch: Batch, hidden: Tensor) -> tuple[Tensor, ...]:
-            return _rows(replace(decoder, kernels=kernels), batch, hidden, state)
+            return _rows(mtp, replace(decoder, kernels=kernels), batch, hidden, state)
 
         def entries(kernels: Kernels, batch: Batch, rows: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
             return (mtp.forward(kernels, batch, rows, tokens, state.kv),)
@@ -153,6 +156,15 @@ class _Recorded:
         self.rows, self.entries = Recorded(decoder.kernels, rows), Recorded(decoder.kernels, entries)
 
 
-def _rows(decoder: Decoder, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
-    normed = decoder.normed(hidden)
-    return normed, decoder.kernels.shift(batch, normed, state.hidden)
+def _rows(mtp: AnyMtp, decoder: Decoder, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
+    read = read_rows(mtp, decoder, hidden)
+    return read, decoder.kernels.shift(batch, read, state.hidden)
+
+
+def _without_entry_0(mtp: AnyMtp) -> AnyMtp:
+    """An attention layer leaves it out by itself; an indexed one by what its store says."""
+    if not isinstance(mtp, Mtp):
+        return mtp
+    mixer = mtp.layer.mixer
+    assert isinstance(mixer, AttentionLayer)
+    return replace(mtp, layer=replace(mtp.layer, mixer=replace(mixer, skip=1)))

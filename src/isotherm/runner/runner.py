@@ -51,15 +51,16 @@ class Runner:
         batch, tokens = self.decoder.kernels.placed(*lay_out(plan))
         hidden = self._forward(batch, tokens, watch) if played is None else played.hidden[: plan.tokens]
         drafter, kept = self.drafter, self.state.drafter
-        normed, before = (None, None) if drafter is None or kept is None else drafter.rows(batch, hidden, kept)
+        read, before = (None, None) if drafter is None or kept is None else drafter.rows(batch, hidden, kept)
         if played is None:
+            normed = read if drafter is not None and drafter.reads_normed else None
             results = self._results(hidden, normed, rows, places, positions, watch)
         else:
             results = self._reported(played, rows, places, positions)
         found = _by_segment(plan, results)
-        if drafter is None or kept is None or normed is None:
+        if drafter is None or kept is None or read is None:
             return PassResult(found, self._drafts(plan, found, batch, tokens, hidden))
-        return PassResult(found, drafter.propose(plan, found, normed, before, kept.kv, self.sampler))
+        return PassResult(found, drafter.propose(plan, found, read, before, kept.kv, self.sampler))
 
     def _drafts(
         self, plan: PassPlan, found: Results, batch: Batch, tokens: Tensor, hidden: Tensor

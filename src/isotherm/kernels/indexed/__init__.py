@@ -10,13 +10,16 @@ It attends to the `most` best, ties to the earlier group, and to the keys from n
 in their places: what is not chosen is masked, and a block of 64 in which nothing is chosen is passed over. Both are a function
 of the row alone, so prefill and decode agree.
 
+Where token 0 is left out (`IndexShape.skip`, a drafter), the first pooled key is the mean of R - 1 raw keys, and key 0 is masked
+for every row beyond position 0.
+
 Split law (C form). q . pooled is one accumulator of 16 lanes over ascending columns, then vec.h's tree. Attention visits the
 blocks of 64 with a chosen key in ascending order, in one online softmax from m = -inf: q . k as q . pooled; the sum of p lane by
 lane over the four groups of 16 keys, then the tree; P.V one chain of fused multiply-adds an output over the chosen keys,
 ascending. The torch form makes every block a split of its own, as isotherm.kernels.attention does, and sums as torch does on
 one shape.
 
-Rounding points. Raw keys come rounded. The mean is summed in float32 over ascending tokens, divided by R, and rounded; the pooled
-key is rounded once more, after norm and rotation, and only that is cached and used. Scores are float32. p is rounded for P.V and
-summed unrounded. The output is rounded once.
+Rounding points. Raw keys come rounded. The mean is summed in float32 over ascending tokens, divided by their number, and
+rounded; the pooled key is rounded once more, after norm and rotation, and only that is cached and used. Scores are float32. p is
+rounded for P.V and summed unrounded. The output is rounded once.
 """

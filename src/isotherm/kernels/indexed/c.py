@@ -43,7 +43,7 @@ def indexed_attention(
         raise ValueError(f"q: {q.shape[1]} columns do not share {heads} heads of {dim}")
     out = native.empty(*q.shape)
     pointers = native.pointers(batch)
-    native.function("iso_indexed_attention", "pplpppplllllfi")(
+    native.function("iso_indexed_attention", "pplpppplllllfli")(
         pointers.address,
         q.data_ptr(),
         stride,
@@ -57,6 +57,7 @@ def indexed_attention(
         store.index.ratio,
         chosen.shape[1],
         scale,
+        store.index.skip,
         native.threads,
     )
     return out

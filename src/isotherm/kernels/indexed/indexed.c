@@ -14,6 +14,7 @@ typedef struct {
     act_t *out;
     long stride, query_heads, heads, dim, ratio, groups, most;
     float scale;
+    long skip; /* key 0 is left out for rows beyond position 0 */
 } indexed_t;
 
 /* Where a row of the batch stands. */
@@ -103,17 +104,17 @@ static void select_rows(const void *context, team_t *team) {
 /* q [rows][stride], heads of dim; pooled keys of dim; groups: columns of chosen. */
 void iso_select(const batch_t *batch, const act_t *q, long stride, const act_t *pooled, uint8_t *chosen, long heads, long dim,
                 long ratio, long groups, long most, int threads) {
-    const indexed_t c = {batch, q, 0, 0, pooled, chosen, 0, stride, 0, heads, dim, ratio, groups, most, 0};
+    const indexed_t c = {batch, q, 0, 0, pooled, chosen, 0, stride, 0, heads, dim, ratio, groups, most, 0, 0};
     iso_share(select_rows, &c, batch->row_offsets[batch->segments], threads);
 }
 
 /* The chosen keys of block i at or before the row, ascending; how many. */
 static long live_keys(const indexed_t *c, const uint8_t *chosen, long position, long i, int *live) {
-    const long a_block = BLOCK / c->ratio, end = position - i * BLOCK + 1;
+    const long a_block = BLOCK / c->ratio, end = position - i * BLOCK + 1, begin = c->skip && !i && position;
     long count = 0;
     for (long g = 0; g < a_block && g * c->ratio < end; g++)
         if (chosen[i * a_block + g])
-            for (long j = g * c->ratio; j < (g + 1) * c->ratio && j < end; j++) live[count++] = (int)j;
+            for (long j = g ? g * c->ratio : begin; j < (g + 1) * c->ratio && j < end; j++) live[count++] = (int)j;
     return count;
 }
 
@@ -182,7 +183,8 @@ static void attend(const void *context, team_t *team) {
 
 /* q, out [rows][query_heads][dim]. */
 void iso_indexed_attention(const batch_t *batch, const act_t *q, long stride, const act_t *k, const act_t *v, const uint8_t *chosen,
-                           act_t *out, long query_heads, long heads, long dim, long ratio, long groups, float scale, int threads) {
-    const indexed_t c = {batch, q, k, v, 0, (uint8_t *)chosen, out, stride, query_heads, heads, dim, ratio, groups, 0, scale};
+                           act_t *out, long query_heads, long heads, long dim, long ratio, long groups, float scale, long skip,
+                           int threads) {
+    const indexed_t c = {batch, q, k, v, 0, (uint8_t *)chosen, out, stride, query_heads, heads, dim, ratio, groups, 0, scale, skip};
     iso_share(attend, &c, batch->row_offsets[batch->segments] * heads, threads);
 }

@@ -72,7 +72,11 @@ def _complete(batch: Batch, ratio: int) -> tuple[Tensor, Tensor]:
 
 def _means(store: IndexedStore, block: Tensor, first: Tensor) -> Tensor:
     """Of these groups' keys [n, DI], whichever passes they came in: summed in float32 over ascending positions."""
+    ratio, skip = store.index.ratio, store.index.skip
     total = store.keys[block, first % BLOCK].float()
-    for token in range(1, store.index.ratio):
+    if skip:
+        total = torch.where((first == 0)[:, None], 0.0, total)
+    for token in range(1, ratio):
         total = total + store.keys[block, first % BLOCK + token].float()
-    return (total / store.index.ratio).to(store.keys.dtype)
+    counts = ratio - skip * (first == 0)[:, None].int()
+    return (total / counts).to(store.keys.dtype)

@@ -58,6 +58,7 @@ def indexed_attention(batch: Batch, q: Tensor, store: IndexedStore, chosen: Tens
             row = view.row + position - view.start
             queries = fresh(q[row].reshape(store.kv.heads, -1, store.kv.dim))
             live = torch.repeat_interleave(chosen[row] != 0, store.index.ratio)[: position + 1]
+            live[: min(store.index.skip, position)] = False
             out[row] = _row(queries, live, view.blocks, store, scale).reshape(-1)
     return out
 
