@@ -10,15 +10,21 @@ from isotherm.kernels.api import Groups, Routing
 from isotherm.kernels.gpu.launch import OPTIONS, aligned, overlap, units
 from isotherm.kernels.routing import triton_kernels as tk
 
-_FEW_PAIRS = 1 << 14
+_FEW_PAIRS = 1024
+"""Up to these each pair is compared with all, in one launch; tables then have one entry a pair."""
+
+
+def _chunk(pairs: int) -> int:
+    """Pairs a program, of more: no part of the result."""
+    return 256 if pairs <= 1 << 15 else 1024
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceGroups(Groups):
     """Groups with the tiles that grouped products walk.
 
-    tiles: [T, 4] int32 expert, first pair, end pair, unused, of at most `height` pairs of one expert. T is as many as there could
-    be; beyond the last the expert is -1.
+    tiles: [T, 4] int32 expert, first pair, end pair, unused, of at most `height` pairs of one expert, pairs ascending. T is at
+    least as many as there could be; the others have expert -1.
     """
 
     tiles: Tensor
@@ -40,29 +46,47 @@ def route(logits: Tensor, k: int, renormalize: bool) -> Routing:
     return Routing(experts, weights)
 
 
-def group(experts: Tensor, count: int) -> DeviceGroups:
-    """experts [M, k] int32, each below `count` -> the M*k pairs sorted by expert, rows ascending within one."""
+def group(experts: Tensor, count: int, chunk: int = 0) -> DeviceGroups:
+    """experts [M, k] int32, each below `count` -> the M*k pairs sorted by expert, rows ascending within one.
+
+    chunk: pairs a program; 0 for what suits their number. It changes nothing.
+    """
     rows, k = experts.shape
-    pairs, device = rows * k, experts.device
-    chunk, columns = (256 if pairs <= _FEW_PAIRS else 1024), triton.next_power_of_2(count)
-    chunks, height = triton.cdiv(pairs, chunk), tile_height(pairs, count)
-    tiles = min(pairs, pairs // height + count)
-
-    def ints(*shape: int) -> Tensor:
-        return torch.empty(shape, dtype=torch.int32, device=device)
-
-    counts, offsets, starts, table = ints(chunks, count), ints(count + 1), ints(count), ints(tiles, 4)
-    own, places = ints(pairs), ints(rows, k)
+    pairs = rows * k
+    height = tile_height(pairs, count)
+    if pairs <= _FEW_PAIRS and not chunk:
+        return _few(experts, count, height)
+    chunk = chunk or _chunk(pairs)
+    chunks, tiles = triton.cdiv(pairs, chunk), min(pairs, pairs // height + count)
+    counts, offsets, starts, table, own, places = _ints(
+        experts.device, (chunks, count), (count + 1,), (count,), (tiles, 4), (pairs,), (rows, k)
+    )
     tk.count_pairs[(chunks,)](experts, counts, pairs, count, BP=chunk, BE=16, **overlap(), **OPTIONS)
     tk.place_chunks[(1,)](
         counts, offsets, starts, table, chunks, tiles, count,
-        BC=16, BE=columns, BT=256, BM=height, num_warps=8, **overlap(), **OPTIONS,
+        BC=16, BE=triton.next_power_of_2(count), BT=256, BM=height, num_warps=8, **overlap(), **OPTIONS,
     )  # fmt: skip
     tk.place_pairs[(chunks,)](
         experts, counts, offsets, starts, own, places, table, pairs, count,
         K=k, BP=chunk, BJ=16, BM=height, num_warps=chunk // 64 if chunk < 1024 else 8, **overlap(), **OPTIONS,
     )  # fmt: skip
     return DeviceGroups(own, offsets, places, table, height)
+
+
+def _few(experts: Tensor, count: int, height: int) -> DeviceGroups:
+    rows, k = experts.shape
+    pairs = rows * k
+    offsets, table, own, places = _ints(experts.device, (count + 1,), (pairs, 4), (pairs,), (rows, k))
+    programs = max(triton.cdiv(pairs, 16), triton.cdiv(count + 1, 64))
+    tk.place_few[(programs,)](
+        experts, offsets, own, places, table, pairs, count,
+        K=k, BP=16, BJ=64, BM=height, BE=64, num_warps=4, **overlap(), **OPTIONS,
+    )  # fmt: skip
+    return DeviceGroups(own, offsets, places, table, height)
+
+
+def _ints(device: torch.device, *shapes: tuple[int, ...]) -> list[Tensor]:
+    return [torch.empty(shape, dtype=torch.int32, device=device) for shape in shapes]
 
 
 def tile_height(pairs: int, experts: int) -> int:

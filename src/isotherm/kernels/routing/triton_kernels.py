@@ -42,6 +42,39 @@ def route(
 
 
 @triton.jit(do_not_specialize=["pairs"])
+def place_few(
+    experts, offsets, rows, places, table, pairs, e,
+    K: tl.constexpr, BP: tl.constexpr, BJ: tl.constexpr, BM: tl.constexpr, BE: tl.constexpr, OVERLAP: tl.constexpr,
+):  # fmt: skip
+    """All of grouping in one launch, for few pairs: BP pairs a program, and BE of the e + 1 offsets, are compared with all pairs.
+
+    table [pairs, 4]: where a tile begins its entry (expert, first pair, end pair), else expert -1.
+    """
+    take_turn(OVERLAP)
+    i, bound = tl.program_id(0) * BP + tl.arange(0, BP), tl.program_id(0) * BE + tl.arange(0, BE)
+    live = i < pairs
+    own = tl.load(experts + i, mask=live, other=0)
+    place, rank, same = tl.zeros((BP,), tl.int32), tl.zeros((BP,), tl.int32), tl.zeros((BP,), tl.int32)
+    below = tl.zeros((BE,), tl.int32)
+    for first in range(0, pairs, BJ):
+        j = first + tl.arange(0, BJ)
+        other = tl.load(experts + j, mask=j < pairs, other=e)  # none is as large
+        equal = own[:, None] == other[None, :]
+        before = equal & (j[None, :] < i[:, None])
+        place += tl.sum((before | (other[None, :] < own[:, None])).to(tl.int32), 1)
+        rank += tl.sum(before.to(tl.int32), 1)
+        same += tl.sum(equal.to(tl.int32), 1)
+        below += tl.sum((other[None, :] < bound[:, None]).to(tl.int32), 1)
+    tl.store(offsets + bound, below, mask=bound <= e)
+    tl.store(places + i, place, mask=live)
+    tl.store(rows + place, i // K, mask=live)
+    p_tile = table + place * 4
+    tl.store(p_tile, tl.where(rank % BM == 0, own, -1), mask=live)
+    tl.store(p_tile + 1, place, mask=live)
+    tl.store(p_tile + 2, tl.minimum(place + BM, place - rank + same), mask=live)
+
+
+@triton.jit(do_not_specialize=["pairs"])
 def count_pairs(experts, counts, pairs, e, BP: tl.constexpr, BE: tl.constexpr, OVERLAP: tl.constexpr):
     """counts [chunks, e]: how many pairs of a chunk of BP each expert has, BE experts a turn."""
     take_turn(OVERLAP)
