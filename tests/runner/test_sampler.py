@@ -90,3 +90,24 @@ def test_a_choice_does_not_depend_on_its_neighbours(sampler: Sampler) -> None:
     together = sampler.results(values, items, list(range(9)))
     for index in range(9):
         assert sampler.results(values[[index]], [items[index]], [index])[0] == together[index]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("size", [1, 15, 700, 40_000])
+def test_rows_chosen_in_one_call_are_those_chosen_one_by_one(size: int, threads: int) -> None:
+    sampler = Sampler(load_kernels("c", "float32", threads))
+    kinds = [
+        GREEDY,
+        SamplingParams(temperature=1.0, max_tokens=1),
+        SamplingParams(temperature=0.7, top_p=0.8, max_tokens=1),
+        SamplingParams(temperature=1.3, top_k=5, min_p=0.01, max_tokens=1),
+    ]
+    values = torch.stack([logits(seed, size) for seed in range(len(kinds) + 2)])
+    values[-1, size // 2], values[-2, 0] = float("nan"), float("-inf")
+    rows = [row(params) for params in [*kinds, GREEDY, GREEDY]]
+    positions = list(range(7, 7 + len(rows)))
+    together = sampler.results(values, rows, positions)
+    assert [result.finite for result in together] == [True] * len(kinds) + [False, False]
+    alone = sampler.choices(values[: len(kinds)], rows[: len(kinds)], positions[: len(kinds)])
+    assert [result.token for result in together[: len(kinds)]] == alone
+    assert sampler.results(values[:1], [row(GREEDY, banned=(alone[0],))], [7])[0].token != alone[0] or size == 1

@@ -1,5 +1,7 @@
 """The C provider: kernels compiled for this processor."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -211,3 +213,7 @@ class CKernels:
         self, logits: Tensor, temperature: float, top_k: int, top_p: float, min_p: float, key: tuple[int, int, int]
     ) -> int:
         return sampling.sample(self.native, logits, temperature, top_k, top_p, min_p, key)
+
+    def choose(self, logits: Tensor, choices: Sequence[sampling.Choice]) -> list[int]:
+        """What `sample` would choose for each row of logits [R, V], or -1 where one is not finite."""
+        return sampling.choose_each(self.native, logits, choices)

@@ -1,7 +1,7 @@
 """A pass plan -> index arrays."""
 
-from collections.abc import Iterable
-from itertools import accumulate, chain
+from array import array
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -11,28 +11,31 @@ from isotherm.kernels.batch import Batch
 
 
 def lay_out(plan: PassPlan) -> tuple[Batch, Tensor]:
-    """The batch, and its tokens [M] int32, segments one after the other in the plan's order."""
+    """The batch, and its tokens [M] int32, segments one after the other in the plan's order. All lie in one piece of memory."""
     segments = plan.segments
+    counts = [len(item.tokens) for item in segments]
+    writes = [write for item in segments for write in item.writes]
+    parts = (
+        [position for item in segments for position in range(item.start, item.start + len(item.tokens))],
+        list(accumulate(counts, initial=0)),
+        [item.start for item in segments],
+        [item.lane for item in segments],
+        [item.state for item in segments],
+        list(accumulate([len(item.writes) for item in segments], initial=0)),
+        [write.position for write in writes],
+        [write.slot for write in writes],
+        list(accumulate([len(item.blocks) for item in segments], initial=0)),
+        [block for item in segments for block in item.blocks],
+        [token for item in segments for token in item.tokens],
+    )
+    numbers = array("i")
+    for part in parts:
+        numbers.fromlist(part)
+    whole = torch.frombuffer(numbers, dtype=torch.int32)
+    *arrays, tokens = torch.split_with_sizes(whole, [len(part) for part in parts])
     batch = Batch(
-        positions=_ints(chain.from_iterable(range(item.start, item.end) for item in segments)),
-        row_offsets=_offsets(len(item.tokens) for item in segments),
-        starts=_ints(item.start for item in segments),
-        lanes=_ints(item.lane for item in segments),
-        states=_ints(item.state for item in segments),
-        write_offsets=_offsets(len(item.writes) for item in segments),
-        write_positions=_ints(write.position for item in segments for write in item.writes),
-        write_slots=_ints(write.slot for item in segments for write in item.writes),
-        block_offsets=_offsets(len(item.blocks) for item in segments),
-        blocks=_ints(chain.from_iterable(item.blocks for item in segments)),
+        *arrays,
         replays=tuple(item.replay for item in segments) if any(item.replay for item in segments) else None,
         drafts=tuple(item.drafts for item in segments) if any(item.drafts for item in segments) else None,
     )
-    return batch, _ints(chain.from_iterable(item.tokens for item in segments))
-
-
-def _ints(values: Iterable[int]) -> Tensor:
-    return torch.tensor(list(values), dtype=torch.int32)
-
-
-def _offsets(lengths: Iterable[int]) -> Tensor:
-    return _ints(accumulate(lengths, initial=0))
+    return batch, tokens

@@ -8,7 +8,9 @@ from torch import Tensor
 
 from isotherm.core.plan import RowResult, SampleRow, ScoreRow
 from isotherm.kernels.api import Kernels
+from isotherm.kernels.c_provider import CKernels
 from isotherm.kernels.fixed import one_thread
+from isotherm.kernels.sampling.c import Choice
 
 
 class Sampler:
@@ -21,6 +23,9 @@ class Sampler:
         self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], positions: Sequence[int]
     ) -> list[RowResult]:
         """logits [R, V] float32; rows R of them; positions: the absolute position of the token that follows each row."""
+        chosen = self._at_once(logits, rows, positions)
+        if chosen is not None:
+            return self._told(logits, rows, [max(token, 0) for token in chosen], [token >= 0 for token in chosen])
         with one_thread():  # torch's threads would have to be woken, and compete with those that kernels keep awake
             finite = (torch.isfinite(logits.amax(1)) & torch.isfinite(logits.amin(1))).tolist()  # a NaN is both
         tokens = [
@@ -31,6 +36,20 @@ class Sampler:
     def choices(self, logits: Tensor, rows: Sequence[SampleRow], positions: Sequence[int]) -> list[int]:
         """The tokens alone."""
         return [self._token(logits[index], row, positions[index]) for index, row in enumerate(rows)]
+
+    def _at_once(
+        self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], positions: Sequence[int]
+    ) -> list[int] | None:
+        """All rows in one call, -1 where a logit is not finite; None if there is none for them."""
+        if not isinstance(self.kernels, CKernels):
+            return None
+        choices = []
+        for row, position in zip(rows, positions, strict=True):
+            if isinstance(row, ScoreRow) or is_adjusted(row):
+                return None
+            params, key = row.params, (row.seed, row.choice, position)
+            choices.append(Choice.of(params.temperature, params.top_k, params.top_p, params.min_p, key))
+        return self.kernels.choose(logits, choices)
 
     def _token(self, logits: Tensor, row: SampleRow | ScoreRow, position: int) -> int:
         if isinstance(row, ScoreRow):

@@ -1,6 +1,7 @@
 """Sampling in C."""
 
 import ctypes
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -31,6 +32,14 @@ class Choice(ctypes.Structure):
         """With the arguments of `sample`."""
         seed, choice, position = key
         return cls(temperature, top_p, min_p, 0, min(top_k, _LARGEST), choice, position, seed & _WORD64)
+
+
+def choose_each(native: Library, logits: Tensor, choices: Sequence[Choice]) -> list[int]:
+    """`choose` for as many choices as there are rows."""
+    tokens = torch.empty(len(choices), dtype=torch.int32)
+    choose(native, logits, (Choice * len(choices))(*choices), tokens)
+    found: list[int] = tokens.tolist()
+    return found
 
 
 def choose(native: Library, logits: Tensor, choices: "ctypes.Array[Choice]", tokens: Tensor) -> None:
