@@ -8,6 +8,7 @@ import pytest
 import isotherm  # noqa: F401  before torch: it sets how long kernel threads wait
 
 KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe", "qwen4_exp")
+FP8_KINDS = ("qwen3_5-fp8", "qwen3_next-fp8")
 
 
 class Folders(dict[str, Path]):
@@ -19,8 +20,9 @@ class Folders(dict[str, Path]):
 
 @pytest.fixture(scope="session")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Folders of tiny float32 checkpoints by kind, vocabulary 512."""
+    """Folders of tiny float32 checkpoints by kind, vocabulary 512; those in block FP8 have two blocks along K."""
     from isotherm.model.tiny import write_tiny
+    from isotherm.model.tiny_fp8 import convert
 
     on_gpu = os.environ.get("ISOTHERM_TEST_DEVICE") == "cuda"
     kinds, shape = (KINDS[:3], {"linear_value_head_dim": 32}) if on_gpu else (KINDS, {})
@@ -28,4 +30,9 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for kind in kinds:
         folders[kind] = tmp_path_factory.mktemp(kind)
         write_tiny(kind, folders[kind], seed=1, vocab_size=512, eos_token_id=511, **shape)
+    for kind in FP8_KINDS:
+        folders[kind] = tmp_path_factory.mktemp(kind)
+        base = kind.removesuffix("-fp8")
+        write_tiny(base, folders[kind], seed=1, vocab_size=512, eos_token_id=511, hidden_size=160, **shape)
+        convert(folders[kind])
     return folders

@@ -14,7 +14,7 @@ from isotherm.model.decoder import Decoder
 from isotherm.model.load import load_decoder
 from isotherm.runner.forward import Sequenced
 
-KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe", "qwen4_exp")
+KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe", "qwen4_exp", "qwen3_5-fp8", "qwen3_next-fp8")
 BUILDS = (("c", "bfloat16"), ("c", "float32"), ("torch", "bfloat16"), ("torch", "float32"))
 LENGTH = 300
 

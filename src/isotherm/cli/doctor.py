@@ -29,6 +29,7 @@ def doctor(
     from isotherm.engine.doctor import check_exactness, compare_with_transformers, open_decoder
     from isotherm.engine.fingerprint import build_fingerprint, weights_hash
     from isotherm.model.source import locate
+    from isotherm.model.weights import stored_types
 
     settings = (
         options.dtype_of(dtype),
@@ -42,6 +43,10 @@ def doctor(
     build = build_fingerprint(decoder.kernels, weights_hash(folder))
     for name, value in build.items():
         console.print(f"{name:>14}  {value}", markup=False, soft_wrap=True)
+    stored = stored_types(folder)
+    console.print(
+        f"{'stored':>14}  {', '.join(f'{size:,} bytes {kind}' for kind, size in stored.items())}", soft_wrap=True
+    )
     checks = []
     runs = [check_exactness(decoder)]
     if oracle:
@@ -54,7 +59,7 @@ def doctor(
             )
             console.print(f"{check.name}: {check.detail}", markup=False, soft_wrap=True)
     if json_file:
-        result = {"build": build, "checks": [asdict(check) for check in checks]}
+        result = {"build": build, "stored": stored, "checks": [asdict(check) for check in checks]}
         Path(json_file).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if not all(check.passed for check in checks):
         raise typer.Exit(1)

@@ -58,7 +58,10 @@ def _parts(sizing: "Sizing") -> list[str]:
     spec, asked, weights = sizing.spec, sizing.asked, sizing.weights
     rows = [
         ("checkpoint", f"{spec.kind}: {spec.delta_layers} recurrent and {spec.attention_layers} attention layers"),
-        ("weights", f"{_bytes(weights.model)} in bfloat16"),
+        (
+            "weights",
+            _bytes(weights.model) + (f", {_bytes(weights.fp8)} of it in FP8" if weights.fp8 else " in bfloat16"),
+        ),
         ("n-gram tables", f"{_bytes(weights.mapped)}, read from disk and never loaded") if weights.mapped else None,
         ("drafter", _bytes(weights.drafter) + ("" if asked.drafter else ", not loaded")) if weights.drafter else None,
         ("vision tower", f"{_bytes(weights.vision)}, not loaded") if weights.vision else None,
@@ -102,6 +105,7 @@ def _record(sizing: "Sizing") -> dict[str, object]:
     weights = sizing.weights
     return {
         "weights_bytes": weights.model,
+        "fp8_bytes": weights.fp8,
         "mapped_bytes": weights.mapped,
         "drafter_bytes": weights.drafter,
         "vision_bytes": weights.vision,

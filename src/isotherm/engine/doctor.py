@@ -11,6 +11,7 @@ from isotherm.core.config import DType, Provider
 from isotherm.engine.check import Check
 from isotherm.engine.device import check_supported
 from isotherm.engine.device_checks import check_device
+from isotherm.engine.oracle import transformers_model
 from isotherm.kernels.load import load_kernels, with_threads
 from isotherm.model.decoder import Decoder
 from isotherm.model.hf_config import read_spec
@@ -47,10 +48,8 @@ def check_exactness(decoder: Decoder, length: int = 200, seed: int = 0) -> Itera
 
 def compare_with_transformers(decoder: Decoder, folder: Path, seed: int = 0) -> Iterator[Check]:
     """Our logits against transformers' own class in float32 on the same weights, at each of LENGTHS."""
-    import transformers
-
     provider = decoder.kernels
-    theirs = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    theirs = transformers_model(folder)
     rng = random.Random(seed)
     dtype_name = str(provider.dtype).removeprefix("torch.")
     rows = []

@@ -18,12 +18,14 @@ _TABLE = ".ngram_embedding."
 
 @dataclass(frozen=True, slots=True)
 class WeightBytes:
-    """model: held in memory, but for padding. mapped: n-gram tables, read from disk. drafter, vision: of these parts."""
+    """model: held in memory, but for padding; fp8: of these, in FP8, without scales. mapped: n-gram tables, read from disk.
+    drafter, vision: of these parts."""
 
     model: int = 0
     mapped: int = 0
     drafter: int = 0
     vision: int = 0
+    fp8: int = 0
 
 
 def weight_bytes(folder: Path, spec: ModelSpec, dtype: torch.dtype) -> WeightBytes:
@@ -32,8 +34,8 @@ def weight_bytes(folder: Path, spec: ModelSpec, dtype: torch.dtype) -> WeightByt
 
     Raises CheckpointError when a file cannot be read.
     """
-    model = mapped = drafter = vision = 0
-    for name, shape, stored in _headers(folder):
+    model = mapped = drafter = vision = fp8 = 0
+    for name, shape, stored, _ in _headers(folder):
         count = math.prod(shape)
         held = count * _item(name, shape, stored // max(count, 1), dtype)
         if name.startswith(SKIPPED):
@@ -45,7 +47,16 @@ def weight_bytes(folder: Path, spec: ModelSpec, dtype: torch.dtype) -> WeightByt
             mapped += stored
         elif not (spec.tied_embeddings and name.endswith("lm_head.weight")):
             model += held
-    return WeightBytes(model, mapped, drafter, vision)
+            fp8 += held if held == count else 0
+    return WeightBytes(model, mapped, drafter, vision, fp8)
+
+
+def stored_types(folder: Path) -> dict[str, int]:
+    """Bytes of the checkpoint's float tensors by type, as its files call it (BF16, F8_E4M3)."""
+    types: dict[str, int] = {}
+    for _, _, stored, kind in _headers(folder):
+        types[kind] = types.get(kind, 0) + stored
+    return types
 
 
 def _item(name: str, shape: list[int], stored: int, dtype: torch.dtype) -> int:
@@ -55,8 +66,8 @@ def _item(name: str, shape: list[int], stored: int, dtype: torch.dtype) -> int:
     return 1 if stored == 1 else dtype.itemsize
 
 
-def _headers(folder: Path) -> Iterator[tuple[str, list[int], int]]:
-    """Name, shape and stored bytes of every float tensor."""
+def _headers(folder: Path) -> Iterator[tuple[str, list[int], int, str]]:
+    """Name, shape, stored bytes and type of every float tensor."""
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise CheckpointError(f"{folder}: no *.safetensors file; other weight formats are not read")
@@ -66,7 +77,7 @@ def _headers(folder: Path) -> Iterator[tuple[str, list[int], int]]:
                 for name in file.keys():  # noqa: SIM118
                     header = file.get_slice(name)
                     if (kind := header.get_dtype()) in _BYTES:
-                        yield name, header.get_shape(), math.prod(header.get_shape()) * _BYTES[kind]
+                        yield name, header.get_shape(), math.prod(header.get_shape()) * _BYTES[kind], kind
         except Exception as error:
             raise CheckpointError(f"{path}: {error}") from error
 
