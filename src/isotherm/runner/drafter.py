@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -15,12 +16,34 @@ from isotherm.model.decoder import Decoder
 from isotherm.model.mtp import AnyMtp, Mtp, read_rows
 from isotherm.model.state import DrafterState
 from isotherm.runner.ahead import Ahead, after, heads, without_rejected
+from isotherm.runner.draft_chain import DraftChain
+from isotherm.runner.draft_graphs import DraftGraphs
 from isotherm.runner.few_rows import MOST_ROWS, Recorded, can_record
+from isotherm.runner.graphs import Graphs
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 
 Drafts = tuple[tuple[int, ...], ...]
 """Guesses for the tokens after each segment of a pass."""
+
+
+class Chain(Protocol):
+    """Makes several guesses in a row for some sequences, recorded. state: over which it does."""
+
+    state: DrafterState
+
+    def takes(self, live: Sequence[Ahead]) -> bool:
+        """Whether it does for these."""
+        ...
+
+    def guesses(
+        self, live: Sequence[Ahead], step: int, rows: Tensor, count: int, sampler: Sampler
+    ) -> tuple[list[list[int]], Tensor]:
+        """`count` guesses for each sequence, and the rows that the last were chosen from, good until the next call.
+
+        rows: the drafter's of the token `step` after each sequence's last one, which is the last known. count: at least 1.
+        """
+        ...
 
 
 class Drafter:
@@ -35,17 +58,22 @@ class Drafter:
         self._mtp = _without_entry_0(mtp)
         self._decoder = decoder
         self._recorded: _Recorded | None = None
+        self._graphs: DraftGraphs | None = None
+        self._chain: Chain | None = None
 
     @property
     def reads_normed(self) -> bool:
         """Whether the rows that it reads are those after the model's final norm."""
         return self._mtp.reads_normed
 
-    def record(self, state: DrafterState) -> None:
+    def record(self, state: DrafterState, lanes: int) -> None:
         """From now on, passes of few rows over `state` are recorded and played where they can be; their results are good until
-        the next."""
+        the next. lanes: of sequences."""
+        if isinstance(self._mtp, Mtp) and Graphs.can_record(self._decoder):
+            self._chain = self._graphs = DraftGraphs(self._mtp, self._decoder, state, lanes)
         if can_record(self._decoder.kernels, [*self._decoder.layers, self._mtp.layer]):
             self._recorded = _Recorded(self._mtp, self._decoder, state)
+            self._chain = DraftChain(self._mtp, self._decoder, state)
 
     def rows(self, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
         """hidden [M, hidden] of a pass, before the final norm -> the rows that are read, and of each the one before it."""
@@ -81,8 +109,8 @@ class Drafter:
         drafts: list[list[int]] = [[] for _ in plan.segments]
         step = 0
         while live:
-            self._choose(live, step, rows, sampler, drafts)
-            step += 1
+            count, rows = self._guess(live, step, rows, store, sampler, drafts)
+            step += count
             kept = [place for place, ahead in enumerate(live) if ahead.most > step]
             if kept:
                 rows = self._step([live[place] for place in kept], step, rows[kept], store)
@@ -120,6 +148,27 @@ class Drafter:
         """The entry of each sequence's last token, which came after `rows`; its row."""
         return self._laid_out([ahead.segment_at(step) for ahead in live], rows, store)
 
+    def _guess(
+        self,
+        live: list[Ahead],
+        step: int,
+        rows: Tensor,
+        store: KVStore | IndexedStore,
+        sampler: Sampler,
+        drafts: list[list[int]],
+    ) -> tuple[int, Tensor]:
+        """The next drafts after each sequence's last token, and the last becomes that. How many, and the rows before it."""
+        chain = self._chain
+        if chain is None or chain.state.kv is not store or not chain.takes(live):
+            self._choose(live, step, rows, sampler, drafts)
+            return 1, rows
+        count = min(ahead.most for ahead in live) - step
+        guesses, rows = chain.guesses(live, step, rows, count, sampler)
+        for ahead, tokens in zip(live, guesses, strict=True):
+            drafts[ahead.index] += tokens
+            ahead.token = tokens[-1]
+        return count, rows
+
     def _choose(self, live: list[Ahead], step: int, rows: Tensor, sampler: Sampler, drafts: list[list[int]]) -> None:
         """The draft after each sequence's last token, which becomes its last."""
         logits = self._mtp.logits(self._decoder.kernels, rows)
@@ -130,6 +179,9 @@ class Drafter:
             ahead.row = after(ahead.row, token)
 
     def _laid_out(self, segments: list[Segment], rows: Tensor, store: KVStore | IndexedStore) -> Tensor:
+        graphs = self._graphs
+        if graphs is not None and graphs.state.kv is store and (found := graphs.entries(segments, rows)) is not None:
+            return found
         batch, tokens = self._decoder.kernels.placed(*lay_out(PassPlan(tuple(segments))))
         return self._forward(batch, rows, tokens, store)
 

@@ -2,6 +2,7 @@
 
 from array import array
 from itertools import accumulate
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,27 +16,27 @@ def lay_out(plan: PassPlan) -> tuple[Batch, Tensor]:
     segments = plan.segments
     counts = [len(item.tokens) for item in segments]
     writes = [write for item in segments for write in item.writes]
-    parts = (
-        [position for item in segments for position in range(item.start, item.start + len(item.tokens))],
-        list(accumulate(counts, initial=0)),
-        [item.start for item in segments],
-        [item.lane for item in segments],
-        [item.state for item in segments],
-        list(accumulate([len(item.writes) for item in segments], initial=0)),
-        [write.position for write in writes],
-        [write.slot for write in writes],
-        list(accumulate([len(item.blocks) for item in segments], initial=0)),
-        [block for item in segments for block in item.blocks],
-        [token for item in segments for token in item.tokens],
-    )
+    parts = {
+        "positions": [position for item in segments for position in range(item.start, item.end)],
+        "row_offsets": list(accumulate(counts, initial=0)),
+        "starts": [item.start for item in segments],
+        "lanes": [item.lane for item in segments],
+        "states": [item.state for item in segments],
+        "write_offsets": list(accumulate([len(item.writes) for item in segments], initial=0)),
+        "write_positions": [write.position for write in writes],
+        "write_slots": [write.slot for write in writes],
+        "block_offsets": list(accumulate([len(item.blocks) for item in segments], initial=0)),
+        "blocks": [block for item in segments for block in item.blocks],
+        "tokens": [token for item in segments for token in item.tokens],
+    }
     numbers = array("i")
-    for part in parts:
+    for part in parts.values():
         numbers.fromlist(part)
     whole = torch.frombuffer(numbers, dtype=torch.int32)
-    *arrays, tokens = torch.split_with_sizes(whole, [len(part) for part in parts])
-    batch = Batch(
-        *arrays,
-        replays=tuple(item.replay for item in segments) if any(item.replay for item in segments) else None,
-        drafts=tuple(item.drafts for item in segments) if any(item.drafts for item in segments) else None,
+    arrays: dict[str, Any] = dict(
+        zip(parts, torch.split_with_sizes(whole, list(map(len, parts.values()))), strict=True)
     )
-    return batch, tokens
+    tokens: Tensor = arrays.pop("tokens")
+    replays = tuple(item.replay for item in segments) if any(item.replay for item in segments) else None
+    drafts = tuple(item.drafts for item in segments) if any(item.drafts for item in segments) else None
+    return Batch(**arrays, replays=replays, drafts=drafts), tokens

@@ -36,7 +36,7 @@ class Runner:
         )
         self.sampler = DeviceSampler(decoder.kernels) if on_device else Sampler(decoder.kernels)
         if record and drafter is not None and self.state.drafter is not None:
-            drafter.record(self.state.drafter)
+            drafter.record(self.state.drafter, capacity.lanes)
         self._few_rows = FewRows(decoder, self.state) if record and FewRows.can_record(decoder) else None
         self.graphs = Graphs(decoder, self.state, capacity) if record and Graphs.can_record(decoder) else None
 
