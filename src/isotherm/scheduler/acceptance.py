@@ -20,13 +20,17 @@ class Acceptance:
     A function of the sequence's own guesses and tokens, never of time.
     """
 
-    __slots__ = ("_chances",)
+    __slots__ = ("_chances", "_checked")
 
     def __init__(self) -> None:
         self._chances = [HOPE] * MOST
+        self._checked = False
 
     def learn(self, guesses: int, right: int) -> None:
         """So many guesses were checked, and the first `right` of them were what was chosen."""
+        if not guesses and not self._checked:
+            return
+        self._checked = True
         checked = min(guesses, right + 1)
         for place, chance in enumerate(self._chances):
             if place < checked:

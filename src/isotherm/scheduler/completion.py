@@ -25,7 +25,7 @@ class Completion:
         self, sequence: Sequence, segment: Segment, results: tuple[RowResult, ...], drafts: tuple[int, ...] = ()
     ) -> list[Output]:
         """The outputs of this segment, one a token. What it wrote is published first. drafts: for the tokens to come."""
-        scores, chosen = _scored(segment, results), _chosen(segment, results)
+        scores, chosen = _reported(segment, results)
         finite = all(result.finite for _, result in scores) and all(result.finite for result in chosen)
         good = chosen if finite else chosen[:-1]
         accepted = 0 if sequence.cancelled else max(len(good) - 1, 0)
@@ -84,6 +84,15 @@ class Completion:
             return stopped
         full = len(sequence.generated) == sequence.request.sampling.max_tokens or sequence.length >= self._max_model_len
         return Ending("length") if full else None
+
+
+def _reported(
+    segment: Segment, results: tuple[RowResult, ...]
+) -> tuple[list[tuple[ScoreRow, RowResult]], tuple[RowResult, ...]]:
+    """Scores and choices; a decode and most ends of prompts have one choice and nothing else."""
+    if len(results) == 1 and isinstance(segment.rows[0], SampleRow):
+        return [], results
+    return _scored(segment, results), _chosen(segment, results)
 
 
 def _scored(segment: Segment, results: tuple[RowResult, ...]) -> list[tuple[ScoreRow, RowResult]]:

@@ -34,6 +34,8 @@ class Guesses:
 
         They stop where a state would be made from one, and before the answer's greatest length.
         """
+        if self._config is None:
+            return ()
         room = min(self._most(sequence), rows, draft_room(sequence.computed), self._left(sequence))
         return self.found(sequence, room) if room > 0 else ()
 

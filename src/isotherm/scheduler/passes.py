@@ -91,15 +91,15 @@ class PassDraft:
 
     def finish(self) -> PassPlan | None:
         """The pass as planned; None when nobody takes part."""
-        optional = [self._optional_writes(part) for part in self._parts]
-        segments = tuple(_segment(part, writes) for part, writes in zip(self._parts, optional, strict=True))
+        optional = [self._optional_writes(part) if part.sequence.points else () for part in self._parts]
+        segments = tuple([_segment(part, writes) for part, writes in zip(self._parts, optional, strict=True)])
         copies = tuple(part.copy for part in self._parts if part.copy is not None)
         return PassPlan(segments, copies) if segments else None
 
     def _hold(self, sequence: Sequence, end: int) -> None:
         """Blocks up to `end` for guesses, where there are some to be had without a preemption; guesses do with what is held."""
-        more = blocks_for(self._guesses.reach(end)) - len(sequence.blocks)
-        if more > 0:
+        held = len(sequence.blocks)
+        if end > held * BLOCK and (more := blocks_for(self._guesses.reach(end)) - held) > 0:
             sequence.blocks += self._cache.allocate_blocks(more) or ()
 
     def _make_room(self, sequence: Sequence, blocks: int) -> bool:

@@ -1,5 +1,7 @@
 """Which rows of a segment report something."""
 
+from dataclasses import replace
+
 from isotherm.core.plan import SampleRow, ScoreRow
 from isotherm.scheduler.sequence import Sequence
 
@@ -13,6 +15,8 @@ def rows_for(sequence: Sequence, end: int, drafts: tuple[int, ...] = ()) -> tupl
     scores = _scores(sequence, end) if sequence.wants_scores else ()
     if end < sequence.length:
         return scores
+    if not drafts:
+        return (*scores, _sample(sequence, ()))
     return (*scores, *(_sample(sequence, drafts[:count]) for count in range(len(drafts) + 1)))
 
 
@@ -25,14 +29,12 @@ def _scores(sequence: Sequence, end: int) -> tuple[ScoreRow, ...]:
 
 def _sample(sequence: Sequence, drafts: tuple[int, ...]) -> SampleRow:
     """The choice after these drafts, as if they were committed."""
-    request = sequence.request
-    params = request.sampling
-    return SampleRow(
-        offset=sequence.remaining - 1 + len(drafts),
-        params=params,
-        seed=request.seed,
-        choice=request.choice,
-        prompt=request.prompt if params.needs_history else (),
-        history=(*sequence.generated, *drafts) if params.needs_history else (),
-        banned=sequence.stop.banned_after(len(drafts)),
+    request, usual = sequence.request, sequence.usual
+    params, offset, banned = (
+        request.sampling,
+        sequence.remaining - 1 + len(drafts),
+        sequence.stop.banned_after(len(drafts)),
     )
+    if not params.needs_history:
+        return replace(usual, offset=offset, banned=banned) if offset or banned else usual
+    return replace(usual, offset=offset, prompt=request.prompt, history=(*sequence.generated, *drafts), banned=banned)

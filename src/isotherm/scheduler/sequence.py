@@ -2,7 +2,7 @@
 
 from isotherm.cache import Hit, Namespace, Place
 from isotherm.core.constants import BLOCK, NULL_BLOCK, ZERO_SLOT
-from isotherm.core.plan import BlockCopy, Replay
+from isotherm.core.plan import BlockCopy, Replay, SampleRow
 from isotherm.core.request import Output, Request, TokenLogprob
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.scheduler.acceptance import Acceptance
@@ -24,6 +24,7 @@ class Sequence:
     scores: log-probabilities of prompt[1:], gathered so far.
     replay, borrowed: its hit's, None and NULL_BLOCK in exact mode; `borrowed` is held until it has been copied.
     shadowed: blocks of the tree on the way to `place` that it holds and does not use; none in exact mode.
+    prompt_length: N. usual: how its next token is chosen when nothing but its position matters.
     """
 
     __slots__ = (
@@ -40,6 +41,7 @@ class Sequence:
         "number",
         "place",
         "points",
+        "prompt_length",
         "replay",
         "reported",
         "request",
@@ -47,11 +49,14 @@ class Sequence:
         "shadowed",
         "slot",
         "stop",
+        "usual",
     )
 
     def __init__(self, number: int, request: Request, vocabulary: Vocabulary):
         self.number = number
         self.request = request
+        self.prompt_length = len(request.prompt)
+        self.usual = SampleRow(0, request.sampling, request.seed, request.choice)
         self.namespace = Namespace("", request.cache_salt)
         self.stop = StopMatcher(request.sampling, vocabulary)
         self.generated: list[int] = []
@@ -76,19 +81,14 @@ class Sequence:
         self.shadowed: tuple[int, ...] = ()
 
     @property
-    def prompt_length(self) -> int:
-        """N."""
-        return len(self.request.prompt)
-
-    @property
     def length(self) -> int:
         """Tokens known: prompt and generated."""
-        return len(self.request.prompt) + len(self.generated)
+        return self.prompt_length + len(self.generated)
 
     @property
     def remaining(self) -> int:
         """Known tokens that are not computed; at least 1 while it runs."""
-        return self.length - self.computed
+        return self.prompt_length + len(self.generated) - self.computed
 
     @property
     def copy(self) -> BlockCopy | None:
@@ -110,11 +110,12 @@ class Sequence:
 
     def tokens(self, start: int, end: int) -> tuple[int, ...]:
         """Known tokens at positions start..end."""
-        prompt = self.request.prompt
-        if end <= len(prompt):
+        prompt, before = self.request.prompt, self.prompt_length
+        if start >= before:
+            return tuple(self.generated[start - before : end - before])
+        if end <= before:
             return prompt[start:end]
-        generated = tuple(self.generated[max(0, start - len(prompt)) : end - len(prompt)])
-        return prompt[start:] + generated if start < len(prompt) else generated
+        return prompt[start:] + tuple(self.generated[: end - before])
 
     def output(
         self,
