@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import torch
-from harness import GREEDY, Setup, alone, assert_published_is_exact, collect, drive, request, tokens
+from harness import EOS, GREEDY, Setup, alone, assert_published_is_exact, collect, drive, request, tokens
 
 from isotherm.core.config import SpeculativeConfig
 from isotherm.core.sampling import SamplingParams
@@ -109,4 +109,28 @@ def the_drafter_goes_on_after_a_hit(setup: Setup) -> None:
     first = drive(engine, [request(tokens(100, 2), params=replace(GREEDY, max_tokens=90))])["r"]
     second = drive(engine, [request((*tokens(100, 2), *first.tokens, *tokens(150, 3)))])["r"]
     assert second.cached == 128
+    assert assert_published_is_exact(engine) > 0
+
+
+def a_second_turn_equals_itself_alone(setup: Setup) -> None:
+    """Warm against cold, with the end token, n-grams and index groups across the cut."""
+    engine = setup.engine()
+    prompt = (*tokens(126, 2), EOS, *tokens(70, 8))
+    first = drive(engine, [request(prompt, params=replace(GREEDY, max_tokens=70))])["r"]
+    item = request((*prompt, *first.tokens, *tokens(20, 3)))
+    second = drive(engine, [item])["r"]
+    assert second.cached == 256
+    assert second.compared == alone(setup, item).compared
+
+
+def a_prefill_in_pieces_equals_one(setup: Setup) -> None:
+    """Cuts inside index groups, rows beyond the budget of keys."""
+    item = request(tokens(190, 9))
+    assert drive(setup.engine(budget=21), [item])["r"].compared == alone(setup, item).compared
+
+
+def short_prompts_are_drafted_for(setup: Setup) -> None:
+    """The first index group of the drafter's, written a token at a time, against a prefill in one pass."""
+    engine = setup.engine(speculative=SpeculativeConfig("mtp", 3))
+    drive(engine, [request(tokens(4, 1), params=replace(GREEDY, max_tokens=70))])
     assert assert_published_is_exact(engine) > 0

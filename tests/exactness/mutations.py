@@ -7,6 +7,7 @@ import torch
 
 from isotherm.cache import PrefixCache
 from isotherm.cache.tree import RadixTree
+from isotherm.core.constants import BLOCK
 from isotherm.core.plan import StateWrite
 from isotherm.kernels.api import Routing
 from isotherm.kernels.c_provider import CKernels
@@ -221,3 +222,71 @@ def the_drafters_row_is_not_in_a_snapshot(patch: pytest.MonkeyPatch) -> None:
         return out
 
     patch.setattr(CKernels, "shift", broken)
+
+
+def snapshots_lack_the_ngram_history(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.ngrams
+
+    def broken(self, batch, ids, hashing, state):
+        out = true(self, batch, ids, hashing, state)
+        state.history[batch.write_slots.long()] = 0
+        return out
+
+    patch.setattr(CKernels, "ngrams", broken)
+
+
+def snapshots_lack_the_history_of_the_ngrams_convolution(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.causal_conv
+
+    def broken(self, batch, x, weight, state):
+        out = true(self, batch, x, weight, state)
+        if state.shape.dilation > 1:
+            state.history[batch.write_slots.long()] = 0
+        return out
+
+    patch.setattr(CKernels, "causal_conv", broken)
+
+
+def a_group_is_pooled_from_the_keys_of_one_pass(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.write_indexed
+
+    def broken(self, batch, k, v, index_key, weight, eps, table, store):
+        start = int(batch.starts[0])
+        if batch.segments == 1 and start % store.index.ratio:
+            store.keys[int(batch.blocks[start // BLOCK]), start // 8 * 8 % BLOCK : start % BLOCK] = 0
+        true(self, batch, k, v, index_key, weight, eps, table, store)
+
+    patch.setattr(CKernels, "write_indexed", broken)
+
+
+def the_choice_of_keys_follows_the_pass(patch: pytest.MonkeyPatch) -> None:
+    """A pass that begins late enough attends to all keys; one that begins early has the budget."""
+    true = CKernels.select
+
+    def broken(self, batch, q, store, most):
+        return true(self, batch, q, store, most if int(batch.starts[0]) == 0 else most + 1)
+
+    patch.setattr(CKernels, "select", broken)
+
+
+def the_drafters_groups_are_pooled_from_the_keys_of_one_pass(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.write_indexed
+
+    def broken(self, batch, k, v, index_key, weight, eps, table, store):
+        start = int(batch.starts[0])
+        if store.index.skip and start % store.index.ratio:
+            store.keys[int(batch.blocks[start // BLOCK]), start // 8 * 8 % BLOCK : start % BLOCK] = 0
+        true(self, batch, k, v, index_key, weight, eps, table, store)
+
+    patch.setattr(CKernels, "write_indexed", broken)
+
+
+def token_0_is_left_out_in_passes_of_many_rows_alone(patch: pytest.MonkeyPatch) -> None:
+    true = CKernels.write_indexed
+
+    def broken(self, batch, k, v, index_key, weight, eps, table, store):
+        if batch.rows < 64:
+            store = replace(store, index=replace(store.index, skip=0))
+        true(self, batch, k, v, index_key, weight, eps, table, store)
+
+    patch.setattr(CKernels, "write_indexed", broken)

@@ -1,10 +1,10 @@
 """What only Flash-Next has, where engines have got it wrong: n-gram and convolution histories, index keys, their snapshots."""
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import mutations
 import pytest
 import torch
 from harness import EOS, GREEDY, Setup, alone, assert_published_is_exact, drive, request, tokens
@@ -171,92 +171,9 @@ def test_the_history_of_the_published_fault_hits_and_answers_as_without_a_cache(
     assert assert_published_is_exact(engine) > 0
 
 
-def a_second_turn(setup: Setup) -> None:
-    """Warm against cold, with the end token, n-grams and index groups across the cut."""
-    engine = setup.engine()
-    prompt = (*tokens(126, 2), EOS, *tokens(70, 8))
-    first = drive(engine, [request(prompt, params=replace(GREEDY, max_tokens=70))])["r"]
-    item = request((*prompt, *first.tokens, *tokens(20, 3)))
-    second = drive(engine, [item])["r"]
-    assert second.cached == 256
-    assert second.compared == alone(setup, item).compared
-
-
-def a_prefill_in_pieces(setup: Setup) -> None:
-    item = request(tokens(190, 9))
-    assert drive(setup.engine(budget=21), [item])["r"].compared == alone(setup, item).compared
-
-
-def snapshots_lack_the_ngram_history(patch: pytest.MonkeyPatch) -> None:
-    true = CKernels.ngrams
-
-    def broken(self, batch, ids, hashing, state):
-        out = true(self, batch, ids, hashing, state)
-        state.history[batch.write_slots.long()] = 0
-        return out
-
-    patch.setattr(CKernels, "ngrams", broken)
-
-
-def snapshots_lack_the_history_of_the_ngrams_convolution(patch: pytest.MonkeyPatch) -> None:
-    true = CKernels.causal_conv
-
-    def broken(self, batch, x, weight, state):
-        out = true(self, batch, x, weight, state)
-        if state.shape.dilation > 1:
-            state.history[batch.write_slots.long()] = 0
-        return out
-
-    patch.setattr(CKernels, "causal_conv", broken)
-
-
-def a_group_is_pooled_from_the_keys_of_one_pass(patch: pytest.MonkeyPatch) -> None:
-    true = CKernels.write_indexed
-
-    def broken(self, batch, k, v, index_key, weight, eps, table, store):
-        start = int(batch.starts[0])
-        if batch.segments == 1 and start % store.index.ratio:
-            store.keys[int(batch.blocks[start // BLOCK]), start // 8 * 8 % BLOCK : start % BLOCK] = 0
-        true(self, batch, k, v, index_key, weight, eps, table, store)
-
-    patch.setattr(CKernels, "write_indexed", broken)
-
-
-def the_choice_of_keys_follows_the_pass(patch: pytest.MonkeyPatch) -> None:
-    """A pass that begins late enough attends to all keys; one that begins early has the budget."""
-    true = CKernels.select
-
-    def broken(self, batch, q, store, most):
-        return true(self, batch, q, store, most if int(batch.starts[0]) == 0 else most + 1)
-
-    patch.setattr(CKernels, "select", broken)
-
-
-FAULTS = [
-    (snapshots_lack_the_ngram_history, a_second_turn),
-    (snapshots_lack_the_history_of_the_ngrams_convolution, a_second_turn),
-    (a_group_is_pooled_from_the_keys_of_one_pass, a_prefill_in_pieces),
-    (the_choice_of_keys_follows_the_pass, a_prefill_in_pieces),
-]
-
-
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=[fault.__name__ for fault, _ in FAULTS])
-def test_a_broken_rule_is_caught(
-    exact: Setup,
-    monkeypatch: pytest.MonkeyPatch,
-    fault: Callable[[pytest.MonkeyPatch], None],
-    check: Callable[[Setup], None],
-) -> None:
-    check(exact)
-    with monkeypatch.context() as patch:
-        fault(patch)
-        with pytest.raises(AssertionError):
-            check(exact)
-
-
 def test_a_snapshot_that_lacks_a_tensor_cannot_be_committed_unseen(exact: Setup, monkeypatch) -> None:
     """The check of published state reads every tensor of `by_slot`, so one left unwritten is found by its name."""
-    snapshots_lack_the_ngram_history(monkeypatch)
+    mutations.snapshots_lack_the_ngram_history(monkeypatch)
     engine = exact.engine()
     drive(engine, [request(tokens(200, 1))])
     true = CKernels.ngrams

@@ -13,12 +13,23 @@ from isotherm.model.tiny import write_tiny
 
 
 @pytest.fixture(scope="module")
-def setup(tmp_path_factory: pytest.TempPathFactory) -> Setup:
+def setups(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Setup]:
     """float32: the last bits of a sum, which rounding to bfloat16 mostly hides, must show."""
-    folder = tmp_path_factory.mktemp("drafter")
-    write_tiny("qwen3_next", folder, seed=1, drafter=True, vocab_size=512, eos_token_id=511)
-    return Setup(folder, "c", "float32")
+    folders = {kind: tmp_path_factory.mktemp(kind) for kind in ("qwen3_next", "qwen4_exp")}
+    for kind, folder in folders.items():
+        write_tiny(kind, folder, seed=1, drafter=True, vocab_size=512, eos_token_id=511)
+    return {kind: Setup(folder, "c", "float32") for kind, folder in folders.items()}
 
+
+FLASH = [
+    (mutations.snapshots_lack_the_ngram_history, checks.a_second_turn_equals_itself_alone),
+    (mutations.snapshots_lack_the_history_of_the_ngrams_convolution, checks.a_second_turn_equals_itself_alone),
+    (mutations.a_group_is_pooled_from_the_keys_of_one_pass, checks.a_prefill_in_pieces_equals_one),
+    (mutations.the_choice_of_keys_follows_the_pass, checks.a_prefill_in_pieces_equals_one),
+    (mutations.the_drafters_groups_are_pooled_from_the_keys_of_one_pass, checks.the_drafter_goes_on_after_a_hit),
+    (mutations.token_0_is_left_out_in_passes_of_many_rows_alone, checks.short_prompts_are_drafted_for),
+]
+"""Rules that only Flash-Next has; the check runs on a model of that kind."""
 
 CAUGHT_BY = [
     (mutations.linear_sums_in_another_order_for_one_row, checks.scored_equals_sampled),
@@ -40,16 +51,18 @@ CAUGHT_BY = [
     (mutations.noise_is_keyed_by_rank, checks.noise_belongs_to_the_token),
     (mutations.two_sequences_share_a_lane, checks.a_cancelled_neighbour_changes_nothing),
     (mutations.the_drafters_row_is_not_in_a_snapshot, checks.the_drafter_goes_on_after_a_hit),
+    *FLASH,
 ]
 
 
 @pytest.mark.parametrize(("fault", "check"), CAUGHT_BY, ids=[fault.__name__ for fault, _ in CAUGHT_BY])
 def test_a_broken_rule_is_caught(
-    setup: Setup,
+    setups: dict[str, Setup],
     monkeypatch: pytest.MonkeyPatch,
     fault: Callable[[pytest.MonkeyPatch], None],
     check: Callable[[Setup], None],
 ) -> None:
+    setup = setups["qwen4_exp" if (fault, check) in FLASH else "qwen3_next"]
     check(setup)
     with monkeypatch.context() as patch:
         patch.setattr("isotherm.runner.runner.MOST_ROWS", 0)  # a recorded pass would not meet a broken method
