@@ -17,8 +17,9 @@ Pass = Sequence[tuple[int, int]]
 """(sequence, tokens) of each segment, in the batch's order."""
 
 PROVIDERS = [f"c-{isa}-{dtype}" for isa in supported() for dtype in ("bfloat16", "float32")]
+PROVIDERS = [name for name in PROVIDERS if name != "c-amx-float32"]
 PROVIDERS += ["torch-any-bfloat16", "torch-any-float32"]
-BEST = [name for name in PROVIDERS if name.startswith(f"c-{supported()[0]}-")]
+BEST = [f"c-{supported()[0]}-bfloat16", f"c-{next(isa for isa in supported() if isa != 'amx')}-float32"]
 THREADS = (1, 2, 3, 8)
 LENGTHS = (300, 1, 63, 64, 65, 127, 128, 129, 200)
 

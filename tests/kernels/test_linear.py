@@ -126,3 +126,25 @@ def test_a_wrong_argument_is_named(c_variant, change, message):
     kernels = c_variant.kernels()
     with pytest.raises(ValueError, match=message):
         kernels.linear(change(x), kernels.pack(w))
+
+
+def test_rows_of_tiny_and_huge_numbers_are_the_same_in_every_batch(variant):
+    """Exponents from subnormal to near overflow: instructions that take subnormals for zero must do so for every row."""
+    n, k, rows = 80, 200, 40
+    scales = torch.logspace(-38, 37, k, base=10.0)
+    x = (torch.randn(rows, k) * scales).to(variant.torch_dtype)
+    w = (torch.randn(n, k) / scales.flip(0) * 1e-30).clamp(-1e38, 1e38).to(variant.torch_dtype)
+    kernels = variant.kernels()
+    packed = kernels.pack(w)
+    whole = kernels.logits(x, packed).view(torch.int32)
+    for part in (1, 2, 3, 7, 16, 33):
+        for first in (0, rows - part):
+            alone = kernels.logits(x[first : first + part].contiguous(), packed).view(torch.int32)
+            assert torch.equal(alone, whole[first : first + part]), (part, first)
+
+
+def test_subnormals_outside_of_kernels_are_left_alone(variant):
+    kernels = variant.kernels()
+    x, w, _ = operands(variant, 3, 64, 64)
+    kernels.logits(x, kernels.pack(w))
+    assert float(torch.tensor(1e-30) * torch.tensor(1e-10)) > 0

@@ -29,6 +29,8 @@ def has(monkeypatch):
 @pytest.mark.parametrize(
     ("features", "isa", "dtype"),
     [
+        ({*AVX512, "avx512_bf16", "amx_tile", "amx_bf16"}, "amx", torch.bfloat16),
+        ({*AVX512, "avx512_bf16", "amx_tile"}, "avx512_bf16", torch.bfloat16),
         ({*AVX512, "avx512_bf16"}, "avx512_bf16", torch.bfloat16),
         (AVX512, "avx512", torch.float32),
         (AVX512 - {"avx512bw"}, "avx2", torch.float32),
@@ -36,15 +38,27 @@ def has(monkeypatch):
         ({"asimd", "bf16"}, "plain", torch.bfloat16),
         (set(), "plain", torch.float32),
     ],
-    ids=["zen4", "skylake-server", "knights", "no-fma", "graviton3", "unknown"],
+    ids=["sapphire-rapids", "half-an-amx", "zen4", "skylake-server", "knights", "no-fma", "graviton3", "unknown"],
 )
 def test_capability_decides_instruction_set_and_dtype(has, monkeypatch, features, isa, dtype):
     monkeypatch.delenv("ISOTHERM_ISA", raising=False)
     has(*features)
+    monkeypatch.setattr(instruction_sets, "_matrix_registers_granted", lambda: True)
     assert choose_isa() == isa
     assert choose_dtype("auto") == dtype
     assert choose_dtype("bfloat16") == torch.bfloat16
     assert choose_dtype("float32") == torch.float32
+
+
+def test_amx_is_for_bfloat16_and_only_where_the_system_grants_it(has, monkeypatch):
+    monkeypatch.delenv("ISOTHERM_ISA", raising=False)
+    has(*AVX512, "avx512_bf16", "amx_tile", "amx_bf16")
+    monkeypatch.setattr(instruction_sets, "_matrix_registers_granted", lambda: True)
+    assert choose_isa(dtype=torch.float32) == "avx512_bf16"
+    monkeypatch.setattr(instruction_sets, "_matrix_registers_granted", lambda: False)
+    assert choose_isa() == "avx512_bf16"
+    with pytest.raises(ConfigError, match="amx needs what this processor lacks: the system's leave to use AMX"):
+        choose_isa("amx")
 
 
 def test_an_instruction_set_that_the_processor_lacks_is_refused_by_name(has, monkeypatch):
@@ -55,7 +69,7 @@ def test_an_instruction_set_that_the_processor_lacks_is_refused_by_name(has, mon
 
 
 def test_an_unknown_instruction_set_is_refused():
-    with pytest.raises(ConfigError, match="must be one of avx512_bf16, avx512, avx2, plain, got 'sse9'"):
+    with pytest.raises(ConfigError, match="must be one of amx, avx512_bf16, avx512, avx2, plain, got 'sse9'"):
         choose_isa("sse9")
 
 

@@ -32,7 +32,7 @@ def load_kernels(
     count = threads or len(os.sched_getaffinity(0))
     if provider == "torch":
         return cast(Kernels, TorchKernels(chosen, count))
-    target = choose_isa(isa)
+    target = choose_isa(isa, chosen)
     try:
         native = Library(build(target, chosen), count)
     except (ConfigError, OSError) as error:

@@ -61,6 +61,7 @@ static void strips(const void *context, team_t *team) {
     const plan_t *plan = context;
     const attention_t *at = plan->at;
     work_t work = work_for(&at->shape, plan->rows);
+    tiles_begin();
     for (long i; (i = claim(team)) >= 0;) {
         strip_t strip = strip_of(plan, plan->count - 1 - i);
         load_queries(at, &strip, work.q);
@@ -71,6 +72,7 @@ static void strips(const void *context, team_t *team) {
         }
         finish(at, &strip, &work.total);
     }
+    tiles_end();
     release(&work);
 }
 
@@ -84,6 +86,7 @@ static void splits(const void *context, team_t *team) {
     const plan_t *plan = context;
     const attention_t *at = plan->at;
     work_t work = work_for(&at->shape, plan->rows);
+    tiles_begin();
     const partial_t own = work.part;
     for (long i; (i = claim(team)) >= 0;) {
         const long index = i / plan->splits, split = i % plan->splits;
@@ -101,6 +104,7 @@ static void splits(const void *context, team_t *team) {
         finish(at, &strip, &total);
     }
     work.part = own;
+    tiles_end();
     release(&work);
 }
 

@@ -37,6 +37,7 @@ static void work(const void *grouped, team_t *team) {
     const grouped_t *g = grouped;
     long index = claim(team), next;
     if (index < 0) return;
+    tiles_begin();
     for (place_t place = place_of(g, (place_t){0, 0, product_of(g, 0)}, index), then = place; index >= 0; index = next, place = then) {
         const char *after = NULL;
         if ((next = claim(team)) >= 0) {
@@ -45,6 +46,7 @@ static void work(const void *grouped, team_t *team) {
         }
         piece(&place.p, index - place.base, after);
     }
+    tiles_end();
 }
 
 /* y [pairs, n] = round(x W_e^T) for the pairs offsets[e] .. offsets[e+1] of each expert e. Row i of x is pair i, or rows[i] when

@@ -8,10 +8,12 @@ enum { SMALL = 1 << 18 };
 /* A thread claims its next piece before it computes one, to fetch the weights in the meantime. */
 static void work(const void *product, team_t *team) {
     const product_t *p = product;
+    tiles_begin();
     for (long index = claim(team), next; index >= 0; index = next) {
         next = claim(team);
         piece(p, index, next < 0 ? NULL : piece_at(p, next));
     }
+    tiles_end();
 }
 
 /* y [rows, n] = round(residual + x W^T), or sums_out [rows, n] float32 when it is not null. */

@@ -58,6 +58,7 @@ static void part_of_tile(const product_t *p, long panel, const char *w, long beg
                          prefetch_t *ahead) {
     const long steps = steps_of(p->k), whole = p->k / PAIR;
     tile_t call = {.panel = w, .from = from, .to = to < whole ? to : whole, .odd = to == steps && whole < steps, .sums = sums};
+    if (!p->gather) call.x_stride = p->x_stride;
     for (long r = 0; r < rows; r++) call.x[r] = p->x + (p->gather ? p->gather[begin + r] : begin + r) * p->x_stride;
     tile(&call, rows, ahead);
     if (to == steps)
@@ -88,10 +89,20 @@ static void panel_tiles(const product_t *p, long panel, long first, long last, c
     }
 }
 
-/* A product in pieces: PIECE_TILES tiles of one panel, or whole panels that follow each other while their weights are few. */
-enum { PIECE_TILES = 8 * BLOCK_TILES, PIECE_BYTES = 1 << 17 };
+/* A product in pieces: as many tiles of one panel as PIECE_TILES and PIECE_ROWS bytes of x allow, or whole panels that follow each
+   other while their weights are few. Pieces that share rows follow each other: the rows stay in the second-level cache while
+   panels pass by. */
+#if ISO_BF16 && defined(__AMX_BF16__)
+enum { PIECE_TILES = 2 * BLOCK_TILES, PIECE_ROWS = 3 << 19 };
+#else
+enum { PIECE_TILES = 8 * BLOCK_TILES, PIECE_ROWS = 1 << 30 };
+#endif
+enum { PIECE_BYTES = 1 << 17 };
 
-V16_INLINE long groups_of(const product_t *p) { return (tiles_of(p->rows) + PIECE_TILES - 1) / PIECE_TILES; }
+V16_INLINE long groups_of(const product_t *p) {
+    const long fit = PIECE_ROWS / (MAX_ROWS * (p->k + 1) * (long)sizeof(act_t)), tiles = fit < 1 ? 1 : fit < PIECE_TILES ? fit : PIECE_TILES;
+    return (tiles_of(p->rows) + tiles - 1) / tiles;
+}
 
 /* Panels of a piece. */
 V16_INLINE long run_of(const product_t *p) {
@@ -99,16 +110,19 @@ V16_INLINE long run_of(const product_t *p) {
     return groups_of(p) > 1 || bytes >= PIECE_BYTES ? 1 : bytes > 0 ? PIECE_BYTES / bytes : PIECE_BYTES;
 }
 
-static long pieces_of(const product_t *p) { return groups_of(p) * ((panels_of(p->n) + run_of(p) - 1) / run_of(p)); }
+/* Pieces of one group. */
+V16_INLINE long runs_of(const product_t *p) { return (panels_of(p->n) + run_of(p) - 1) / run_of(p); }
 
-V16_INLINE long first_panel(const product_t *p, long index) { return index / groups_of(p) * run_of(p); }
+static long pieces_of(const product_t *p) { return groups_of(p) * runs_of(p); }
+
+V16_INLINE long first_panel(const product_t *p, long index) { return index % runs_of(p) * run_of(p); }
 
 /* Where the weights of piece `index` begin. */
 V16_INLINE const char *piece_at(const product_t *p, long index) { return panel_at(p, first_panel(p, index)); }
 
 /* Piece `index`. after: where the thread's next piece begins, NULL when there is none. */
 static void piece(const product_t *p, long index, const char *after) {
-    const long tiles = tiles_of(p->rows), groups = groups_of(p), group = index % groups;
+    const long tiles = tiles_of(p->rows), groups = groups_of(p), group = index / runs_of(p);
     long panel = first_panel(p, index), last = panel + run_of(p);
     if (last > panels_of(p->n)) last = panels_of(p->n);
     for (; panel < last; panel++) {

@@ -1,5 +1,6 @@
 """Which instruction set the C kernels are compiled for: read from the processor's own list, never measured."""
 
+import ctypes
 import os
 import platform
 import subprocess
@@ -12,19 +13,24 @@ import torch
 from isotherm.core.config import DType
 from isotherm.core.errors import ConfigError
 
-Isa = Literal["avx512_bf16", "avx512", "avx2", "plain"]
+Isa = Literal["amx", "avx512_bf16", "avx512", "avx2", "plain"]
+
+_AVX512 = ("-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl")
 
 FLAGS: dict[str, tuple[str, ...]] = {
     "plain": (),
     "avx2": ("-mavx2", "-mfma"),
-    "avx512": ("-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"),
-    "avx512_bf16": ("-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512bf16"),
+    "avx512": _AVX512,
+    "avx512_bf16": (*_AVX512, "-mavx512bf16"),
+    "amx": (*_AVX512, "-mavx512bf16", "-mamx-tile", "-mamx-bf16"),
 }
 """Compiler flags of each; named one by one, so that a cached build runs wherever the same choice is made."""
 
+_NEEDS_AVX512 = {"avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"}
 _NEEDS = {
-    "avx512_bf16": {"avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_bf16"},
-    "avx512": {"avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"},
+    "amx": _NEEDS_AVX512 | {"avx512_bf16", "amx_tile", "amx_bf16"},
+    "avx512_bf16": _NEEDS_AVX512 | {"avx512_bf16"},
+    "avx512": _NEEDS_AVX512,
     "avx2": {"avx2", "fma"},
     "plain": set[str](),
 }
@@ -54,26 +60,33 @@ def _ask_compiler() -> frozenset[str]:
     return frozenset("avx512_bf16" if name == "avx512bf16" else name for name in macros)
 
 
+@cache
+def _matrix_registers_granted() -> bool:
+    """Whether Linux lets this process use AMX; asking is what grants it (arch_prctl(2), ARCH_REQ_XCOMP_PERM, tile data)."""
+    return ctypes.CDLL(None).syscall(158, 0x1023, 18) == 0
+
+
 def supported() -> tuple[Isa, ...]:
-    """Instruction sets that this processor can run, best first."""
-    return tuple(isa for isa in get_args(Isa) if _NEEDS[isa] <= capabilities())
+    """Instruction sets that this process can run here, best first."""
+    able = tuple(isa for isa in get_args(Isa) if _NEEDS[isa] <= capabilities())
+    return able if able[0] != "amx" or _matrix_registers_granted() else able[1:]
 
 
-def choose_isa(asked: str | None = None) -> Isa:
-    """The best instruction set, or the one asked for here or by ISOTHERM_ISA.
+def choose_isa(asked: str | None = None, dtype: torch.dtype = torch.bfloat16) -> Isa:
+    """The best instruction set for `dtype` (AMX has no float32), or the one asked for here or by ISOTHERM_ISA.
 
     Raises ConfigError when it does not exist or the processor lacks it.
     """
     name = asked or os.environ.get("ISOTHERM_ISA")
     able = supported()
     if not name:
-        return able[0]
+        return able[1] if able[0] == "amx" and dtype == torch.float32 else able[0]
     if name not in get_args(Isa):
         raise ConfigError("ISOTHERM_ISA", f"must be one of {', '.join(get_args(Isa))}, got {name!r}")
     for isa in able:
         if isa == name:
             return isa
-    missing = ", ".join(sorted(_NEEDS[name] - capabilities()))
+    missing = ", ".join(sorted(_NEEDS[name] - capabilities())) or "the system's leave to use AMX"
     raise ConfigError("ISOTHERM_ISA", f"{name} needs what this processor lacks: {missing}")
 
 
