@@ -1,7 +1,5 @@
 """Linear layers in C."""
 
-import hashlib
-
 import torch
 from torch import Tensor
 
@@ -60,11 +58,3 @@ def embed(native: Library, tokens: Tensor, table: Linear) -> Tensor:
         vector(tokens, torch.int32, "tokens"), table.data.data_ptr(), out.data_ptr(), rows, table.k, native.threads
     )
     return out
-
-
-def sample_of_sums(native: Library) -> str:
-    """A hash of some sums as this processor makes them: makers need not agree on how an instruction rounds inside."""
-    terms = torch.arange(4 * 96 * 64, dtype=torch.int64) * 2654435761 % 65521
-    values = (terms.float() / 65521 - 0.5).reshape(4, 64, 96).to(native.dtype)
-    sums = logits(native, values[0].contiguous(), pack(native, values[1:].reshape(-1, 96)))
-    return hashlib.sha256(sums.numpy().tobytes()).hexdigest()[:8]

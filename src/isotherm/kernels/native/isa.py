@@ -63,7 +63,7 @@ def _ask_compiler() -> frozenset[str]:
 @cache
 def _matrix_registers_granted() -> bool:
     """Whether Linux lets this process use AMX; asking is what grants it (arch_prctl(2), ARCH_REQ_XCOMP_PERM, tile data)."""
-    return ctypes.CDLL(None).syscall(158, 0x1023, 18) == 0
+    return bool(ctypes.CDLL(None).syscall(158, 0x1023, 18) == 0)
 
 
 def supported() -> tuple[Isa, ...]:
