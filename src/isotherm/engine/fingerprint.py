@@ -7,16 +7,20 @@ from pathlib import Path
 import torch
 
 from isotherm.core.version import VERSION
+from isotherm.engine.file_digests import FileDigests
 from isotherm.kernels.api import Kernels
 
 
-def weights_hash(folder: Path) -> str:
-    """SHA-256 over config.json and every safetensors file of the folder, names included, first 16 hex digits."""
+def weights_hash(folder: Path, digests: FileDigests | None = None) -> str:
+    """SHA-256 over config.json and every safetensors file of the folder, names included, first 16 hex digits.
+
+    Of whole files, n-gram tables too, so it is the same on every machine; digests of large files are remembered.
+    """
+    paths = [folder / "config.json", *sorted(folder.glob("*.safetensors"))]
     digest = hashlib.sha256()
-    for path in [folder / "config.json", *sorted(folder.glob("*.safetensors"))]:
+    for path, content in zip(paths, (digests or FileDigests.open()).of(paths), strict=True):
         digest.update(path.name.encode())
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+        digest.update(content)
     return digest.hexdigest()[:16]
 
 
