@@ -6,6 +6,7 @@
 #ifndef ISO_FP8_H
 #define ISO_FP8_H
 
+#include "fp8_values.h"
 #include "panel.h"
 
 enum { SCALED = 128, SCALED_STEPS = SCALED / PAIR, FP8_STEP = PANEL * PAIR, PART_STEPS = 4 * SCALED_STEPS };
@@ -17,42 +18,23 @@ typedef struct {
     const float *scales;
 } fp8_t;
 
-typedef uint8_t bytes_t __attribute__((vector_size(16)));
-typedef uint32_t bits_t __attribute__((vector_size(64)));
-typedef float floats_t __attribute__((vector_size(64)));
-
-/* The weights, rounded to bfloat16 and as bits of float32, of 16 FP8 values (in the low bytes) and their scales.
-
-   A value is 2^(e-7) (1 + m/8), or m 2^-9 for e = 0, which is 2^-6 (1 + m/8) - 2^-6; all bits set but the sign's are NaN. */
-V16_INLINE bits_t fp8_weights(bits_t q, floats_t scale) {
-    const bits_t magnitude = q & 0x7f, small = (bits_t)(magnitude < 8);
-    const floats_t one = (floats_t)((magnitude << 20) + (120u << 23) + (small & (1u << 23)));
-    const floats_t value = one - (floats_t)(small & (121u << 23));
-    const floats_t product = (floats_t)((bits_t)value | (q & 0x80) << 24) * scale;
-    const bits_t bits = (bits_t)product, nan = (bits_t)(product != product) | (bits_t)(magnitude == 0x7f);
-    const bits_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
-    return (rounded & ~nan) | (nan & 0x7fc00000u);
-}
-
 /* Steps [from, to) of a panel, from a multiple of SCALED_STEPS on, into `part`, its beginning. w, scales: of the panel. */
 static void fp8_part(const uint8_t *w, const float *scales, long from, long to, char *part) {
-    for (long s = from; s < to; s++, part += STEP) {
-        const uint8_t *step = w + s * FP8_STEP;
-        const float *of_columns = scales + s / SCALED_STEPS * PANEL;
+    for (long block = from; block < to; block += SCALED_STEPS) {
+        const long end = block + SCALED_STEPS < to ? block + SCALED_STEPS : to;
         for (long j = 0; j < PANEL / 16; j++) {
-            floats_t scale;
-            memcpy(&scale, of_columns + 16 * j, 64);
+            const v16 scale = v16_load(scales + block / SCALED_STEPS * PANEL + 16 * j);
+            const uint8_t *q = w + block * FP8_STEP + 16 * PAIR * j;
+            char *out = part + (block - from) * STEP + 64 * j;
+            for (long s = block; s < end; s++, q += FP8_STEP, out += STEP) {
 #if ISO_BF16
-            uint16_t pairs __attribute__((vector_size(32)));
-            memcpy(&pairs, step + 32 * j, 32);
-            const bits_t q = __builtin_convertvector(pairs, bits_t);
-            const bits_t weights = fp8_weights(q & 0xff, scale) >> 16 | fp8_weights(q >> 8, scale);
+                const bits16 pairs = bits16_of_pairs(q);
+                const bits16 even = fp8_weights(bits16_low_byte(pairs), scale), odd = fp8_weights(bits16_high_byte(pairs), scale);
+                bits16_store(out, bits16_pair(even, odd));
 #else
-            bytes_t bytes;
-            memcpy(&bytes, step + 16 * j, 16);
-            const bits_t weights = fp8_weights(__builtin_convertvector(bytes, bits_t), scale);
+                bits16_store(out, fp8_weights(bits16_of_bytes(q), scale));
 #endif
-            memcpy(part + 64 * j, &weights, 64);
+            }
         }
     }
 }

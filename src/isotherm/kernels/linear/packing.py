@@ -21,7 +21,8 @@ def pack_fp8(weight: Fp8Weight, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     *outer, n, k = weight.shape
     data = _panels(weight.data.view(torch.uint8), torch.uint8, 2 if dtype == torch.bfloat16 else 1)
     panels, blocks = -(-n // PANEL), -(-k // BLOCK)
-    scales = _padded(weight.scales, panels * PANEL, blocks).view(*outer, panels, PANEL, blocks)
+    scales = torch.where(weight.scales.isnan(), torch.nan, weight.scales)  # one NaN, which rounding in C keeps
+    scales = _padded(scales, panels * PANEL, blocks).view(*outer, panels, PANEL, blocks)
     return data, scales.transpose(-2, -1).contiguous()
 
 
