@@ -2,7 +2,7 @@
 
 Rounding point: a weight is bfloat16(float32(q * scale)), q its FP8 value, whatever the activations' type. Every provider
 multiplies by that value, so a product is, to the bit, the one of a weight that was made by `dequantized` at load. Weights stay in
-FP8 and are dequantised where a tile reads them.
+FP8 and are dequantised where a tile reads them. A scale that is subnormal counts as zero, as it does in C.
 
 Rows of several weights are packed into one, some of them in another order, so a row's block is not its place divided by 128:
 every row carries its own scales, and packings share one among as many rows as are alike.
@@ -35,7 +35,9 @@ class Fp8Weight:
             raise ValueError(
                 f"weight: expected {FP8} and scales {list(expected)}, got {data.dtype} and {list(scales.shape)}"
             )
-        return cls(data, scales.float().repeat_interleave(BLOCK, -2)[..., :n, :])
+        scales = scales.float()
+        normal = torch.where(scales.abs() < torch.finfo(torch.float32).tiny, 0.0, scales)
+        return cls(data, normal.repeat_interleave(BLOCK, -2)[..., :n, :])
 
     @property
     def shape(self) -> torch.Size:
