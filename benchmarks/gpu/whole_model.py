@@ -1,8 +1,9 @@
 """Whole models with random weights on one GPU, built there without a checkpoint; prints a table and JSON.
 
-    PYTHONPATH=src python benchmarks/gpu/whole_model.py [dense moe] [--out FILE]
+    PYTHONPATH=src python benchmarks/gpu/whole_model.py [dense moe dense-fp8 moe-fp8] [--out FILE]
 
-dense: Qwen3.5's shapes at 4 B parameters. moe: Qwen3-Next-80B-A3B's layers, as many as --layers says. For each:
+dense: Qwen3.5's shapes at 4 B parameters. moe: Qwen3-Next-80B-A3B's layers, as many as --layers says. -fp8: projections and
+experts in block FP8, as released checkpoints have them. For each:
 
 - prefill: tokens / s of one prompt that nothing shares, from its arrival to its first token;
 - decode: tokens / s of 1, 8 and 32 sequences after 1,024 tokens each, median over steps; graph: the recorded pass alone,
@@ -33,10 +34,12 @@ from isotherm.core.vocabulary import Vocabulary
 from isotherm.kernels.api import Kernels
 from isotherm.kernels.load import load_kernels
 from isotherm.kernels.state import DeltaShape, KVShape
+from isotherm.kernels.weight import FP8, Fp8Weight, Weight
 from isotherm.model.decoder import Decoder
 from isotherm.model.load import _layer
 from isotherm.model.rope import rope_table
 from isotherm.model.spec import LayerSpec, ModelSpec, MoeSpec, RopeSpec
+from isotherm.model.tiny_fp8 import QUANTIZED
 from isotherm.runner.capacity import Capacity
 from isotherm.runner.runner import Runner
 from isotherm.scheduler.scheduler import Scheduler
@@ -48,8 +51,9 @@ GREEDY = SamplingParams(temperature=0.0, max_tokens=1, ignore_eos=True)
 class RandomWeights:
     """Stands in for a checkpoint: every tensor it is asked for, drawn on the device."""
 
-    def __init__(self, device: torch.device):
+    def __init__(self, device: torch.device, fp8: bool = False):
         self._device = device
+        self._fp8 = fp8
         self.bytes = 0
 
     def __contains__(self, name: str) -> bool:
@@ -63,6 +67,15 @@ class RandomWeights:
         if "conv1d" in name:
             scale = 0.3
         return torch.randn(shape, device=self._device, dtype=torch.bfloat16) * scale
+
+    def take_weight(self, name: str, *shape: int) -> Weight:
+        if not self._fp8 or name.removesuffix(".weight").rsplit(".", 1)[-1] not in QUANTIZED:
+            return self.take(name, *shape)
+        *outer, n, k = shape
+        scales = torch.full((*outer, -(-n // 128), -(-k // 128)), 2e-4, device=self._device)
+        self.bytes += torch.Size(shape).numel() + scales.nbytes
+        values = torch.randn(shape, device=self._device, dtype=torch.bfloat16) * 100
+        return Fp8Weight.of_blocks(values.to(FP8), scales)
 
 
 def spec_of(kind: str, layers: int) -> ModelSpec:
@@ -87,9 +100,9 @@ def spec_of(kind: str, layers: int) -> ModelSpec:
     )
 
 
-def random_decoder(spec: ModelSpec, kernels: Kernels) -> tuple[Decoder, int]:
+def random_decoder(spec: ModelSpec, kernels: Kernels, fp8: bool = False) -> tuple[Decoder, int]:
     """A decoder, and the bytes of its weights."""
-    weights: Any = RandomWeights(kernels.device)
+    weights: Any = RandomWeights(kernels.device, fp8)
     table = kernels.pack(weights.take("embed", spec.vocab_size, spec.hidden_size))
     layers = tuple(_layer(weights, index, spec, kernels) for index in range(len(spec.layers)))
     norm = weights.take("norm", spec.hidden_size).float() + 1.0
@@ -193,14 +206,16 @@ def warm(bench: Bench) -> dict[str, Any]:
     }
 
 
-def read_bytes(spec: ModelSpec, total: int, rows: int) -> float:
+def read_bytes(decoder: Decoder, total: int, rows: int) -> float:
     """Bytes of the weights that a step of `rows` rows reads, for experts chosen evenly; the embedding table is not read."""
+    spec = decoder.spec
     moe = spec.layers[0].moe
     table = 2 * spec.vocab_size * spec.hidden_size
     total -= 0 if spec.tied_embeddings else table
     if moe is None:
         return total
-    experts = 2 * len(spec.layers) * moe.experts * 3 * moe.intermediate * spec.hidden_size
+    feeds: Any = [layer.feed for layer in decoder.layers]
+    experts = sum(each.data.nbytes for feed in feeds for each in (feed.gate_up, feed.down))
     return total - experts + experts * (1 - (1 - moe.active / moe.experts) ** rows)
 
 
@@ -212,7 +227,7 @@ def figures(bench: Bench, total: int) -> dict[str, Any]:
         found[f"prefill_{length}_tok_s"] = prefill(bench, length)
     for count in (1, 8, 32):
         rate, alone = decode(bench, count)
-        bound = read_bytes(bench.runner.decoder.spec, total, count) / BANDWIDTH * 1e3
+        bound = read_bytes(bench.runner.decoder, total, count) / BANDWIDTH * 1e3
         found[f"decode_{count}"] = {"tok_s": rate, "step_ms": 1e3 * count / rate, "graph_ms": alone, "bound_ms": bound}
     found["warm"] = warm(bench)
     return found
@@ -220,7 +235,8 @@ def figures(bench: Bench, total: int) -> dict[str, Any]:
 
 def measure(kind: str, layers: int, budget: int) -> dict[str, Any]:
     """A model built and measured; kernels are compiled before."""
-    decoder, total = random_decoder(spec_of(kind, layers), load_kernels("triton"))
+    shape, _, stored = kind.partition("-")
+    decoder, total = random_decoder(spec_of(shape, layers), load_kernels("triton"), stored == "fp8")
     bench = Bench(decoder, budget)
     figures(bench, total)
     return figures(bench, total)
@@ -234,7 +250,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     named = {"card": torch.cuda.get_device_name(), "torch": torch.__version__, "date": time.strftime("%Y-%m-%d")}
-    found = {kind: measure(kind, options.layers if kind == "moe" else 32, options.budget) for kind in options.kinds}
+    found = {
+        kind: measure(kind, options.layers if kind.startswith("moe") else 32, options.budget) for kind in options.kinds
+    }
     text = json.dumps(named | found, indent=1)
     print(text)
     if options.out:
