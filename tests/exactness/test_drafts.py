@@ -30,7 +30,7 @@ from isotherm.model.mtp import load_mtp
 from isotherm.runner.drafter import Drafter
 
 T = TypeVar("T")
-KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe")
+KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe", *(() if ON_GPU else ("qwen4_exp",)))
 METHODS = [("mtp", 1), ("mtp", 3), ("mtp", 8), ("ngram", 3)]
 
 
