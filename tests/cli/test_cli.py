@@ -117,6 +117,7 @@ def test_a_pasted_vllm_command_starts(serve: Serve) -> None:
     engine, server = serve(*shlex.split(command))
     assert engine.model.path == "a/b"
     assert engine.model.max_model_len == 8000
+    assert engine.model.enforce_eager
     assert engine.scheduler.max_num_seqs == 3
     assert not engine.cache.enable_prefix_caching
     assert engine.cache.memory_bytes == 1 << 30

@@ -49,6 +49,13 @@ def test_score_gives_the_log_probabilities_of_generation(llm: LLM) -> None:
     assert len(scores) == len(ids) - 1 and all(math.isfinite(score) for score in scores)
 
 
+def test_without_recorded_passes_the_answers_are_the_same(llm: LLM) -> None:
+    eager = LLM(max_model_len=2048, kv_cache_memory_bytes=64 << 20, enforce_eager=True)
+    prompts = ["The weather in Oslo is", "City number 7:"]
+    assert [x.outputs for x in eager.generate(prompts, GREEDY)] == [x.outputs for x in llm.generate(prompts, GREEDY)]
+    assert eager.engine.runner.graphs is None and eager.engine.runner._few_rows is None
+
+
 def test_a_conversation_is_cached_between_turns(llm: LLM) -> None:
     history = [{"role": "user", "content": "What is the capital of Norway? " * 12}]
     (first,) = llm.chat(history, GREEDY)

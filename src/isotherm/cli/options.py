@@ -24,6 +24,9 @@ DeviceName = Annotated[str, typer.Option("--device", help="auto, cpu or cuda; au
 GpuMemory = Annotated[
     float, typer.Option("--gpu-memory-utilization", help="How much of a GPU's memory may be used, weights included.")
 ]
+EnforceEager = Annotated[
+    bool, typer.Option("--enforce-eager", help="Record no passes (CUDA graphs): slower, with the same bits.")
+]
 Threads = Annotated[int, typer.Option(min=0, help="Kernel threads; 0 for one a core.")]
 MaxModelLen = Annotated[str, typer.Option(help="Longest sequence in tokens (8192, 32k); 0 for the checkpoint's own.")]
 MaxSeqs = Annotated[int, typer.Option("--max-num-seqs", min=1, help="Sequences that run at once.")]
@@ -111,6 +114,7 @@ def engine_config(
     speculative_config: str = "",
     device: str = "auto",
     gpu_memory_utilization: float = 0.9,
+    enforce_eager: bool = False,
 ) -> EngineConfig:
     """The engine's configuration from what was typed. Raises ConfigError naming the option."""
     return EngineConfig(
@@ -121,6 +125,7 @@ def engine_config(
             kernels=provider_of(kernels),
             threads=threads,
             device=device_of(device),
+            enforce_eager=enforce_eager,
         ),
         CacheConfig(
             enable_prefix_caching=enable_prefix_caching,

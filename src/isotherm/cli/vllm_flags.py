@@ -6,7 +6,6 @@ from isotherm.core.errors import ConfigError
 
 NO_EFFECT = {
     "--trust-remote-code": "code from a checkpoint is never run, and none is needed",
-    "--enforce-eager": "there is no compiled graph to turn off",
     "--enable-chunked-prefill": "it is always on",
     "--disable-log-requests": "one line a request is logged",
     "--no-enable-log-requests": "one line a request is logged",

@@ -19,6 +19,7 @@ class ModelConfig:
     path: a folder, a hub id, or "" for the embedded model. max_model_len: tokens, 0 for the checkpoint's own maximum.
     kernels: "c" (needs a compiler), "torch" (exact, slower, other bits), "triton" (on a GPU), or "auto", the best of `device`.
     threads: 0 for one a core. device: "auto" is "cuda" where there is one and `kernels` leaves it open.
+    enforce_eager: run every pass launch by launch, none recorded; slower, with the same bits.
     """
 
     path: str = ""
@@ -28,6 +29,7 @@ class ModelConfig:
     kernels: Provider = "auto"
     threads: int = 0
     device: Device = "cpu"
+    enforce_eager: bool = False
 
 
 @dataclass(frozen=True, slots=True)

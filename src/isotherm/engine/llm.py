@@ -62,10 +62,11 @@ class LLM:
         native: NativeConfig = PLAIN,
         device: Device = "auto",
         gpu_memory_utilization: float = 0.9,
+        enforce_eager: bool = False,
     ):
         folder = locate(model, revision)
         config = EngineConfig(
-            ModelConfig(str(folder), None, dtype, max_model_len, kernels, threads, device),
+            ModelConfig(str(folder), None, dtype, max_model_len, kernels, threads, device, enforce_eager),
             CacheConfig(
                 enable_prefix_caching,
                 kv_cache_memory_bytes,

@@ -25,7 +25,7 @@ class NativeRunner(Runner):
     """
 
     def __init__(self, decoder: Decoder, capacity: Capacity, config: EngineConfig, mtp: AnyMtp | None):
-        super().__init__(decoder, capacity)
+        super().__init__(decoder, capacity, record=not config.model.enforce_eager)
         self.checksums = Checksums(self.state.by_slot())
         native = config.native
         self.anchor = HiddenRows(native.drafter_anchor_bytes) if native.drafter_anchor else None

@@ -54,4 +54,5 @@ def parts_for(config: EngineConfig, folder: Path, decoder: Decoder, capacity: Ca
         cache = NativePrefixCache(layout, blocks, slots, enabled=caching, anchor=runner.anchor)
         return Parts(runner, cache, layout)
     drafter = None if mtp is None else Drafter(mtp, decoder)
-    return Parts(Runner(decoder, capacity, drafter), PrefixCache(blocks, slots, enabled=caching), Layout(interval))
+    runner = Runner(decoder, capacity, drafter, record=not config.model.enforce_eager)
+    return Parts(runner, PrefixCache(blocks, slots, enabled=caching), Layout(interval))
