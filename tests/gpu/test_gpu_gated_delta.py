@@ -10,12 +10,13 @@ from torch import Tensor
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
+from isotherm.kernels.gated_delta import triton_form
 from isotherm.kernels.gated_delta.reference import gated_delta as recurrence
 from isotherm.kernels.gated_delta.triton_form import DeltaTile, delta_state, gated_delta
 from isotherm.kernels.state import DeltaShape, DeltaState
 
 LENGTHS = (300, 64, 1, 63, 65, 129, 200)
-SHAPES = [DeltaShape(2, 4, 128, 128), DeltaShape(1, 3, 64, 32)]
+SHAPES = [DeltaShape(2, 4, 128, 128), DeltaShape(1, 3, 64, 32), DeltaShape(16, 32, 128, 128)]
 TILES = [DeltaTile(), DeltaTile(16, 4, 2, 32, 1, 32, 4), DeltaTile(64, 8, 1, 128, 4, 128, 8)]
 
 
@@ -110,6 +111,17 @@ def test_rows_alone_in_batches_and_in_other_tiles_are_equal_to_whole_sequences(
     assert layer.run(seg.one_by_one(LENGTHS), seed=1).equals(expected)
     for seed in range(6):
         assert layer.run(seg.batched(LENGTHS, seed), seed, TILES[seed % len(TILES)]).equals(expected), seed
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_it_does_not_matter_which_launch_prepares_rows_that_go_alone(
+    device: torch.device, shape: DeltaShape, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer, found = Layer.random(shape, device), []
+    for most in (0, len(LENGTHS)):
+        monkeypatch.setattr(triton_form, "PACKED_ALONE", most)
+        found.append(layer.run(seg.one_by_one(LENGTHS)))
+    assert found[0].equals(found[1])
 
 
 def test_a_rounded_state_is_noticed(device: torch.device) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 _CASES = {
-    "triton_cases.py": ("linear", "fp8", "gated_delta", "attention"),
+    "triton_cases.py": ("linear", "fp8", "gated_delta", "delta_rows_alone", "attention"),
     "triton_cases_rows.py": ("norm", "activation", "rope", "convolution", "shift"),
     "triton_cases_choice.py": ("largest", "noise", "rules"),
     "triton_cases_experts.py": ("route", "group", "layer", "fp8"),

@@ -91,6 +91,28 @@ def gated_delta() -> None:
         assert not state.state[0].any()
 
 
+def delta_rows_alone() -> None:
+    """Prepared by a launch of their own, or where they are used: the same to every bit."""
+    shape, lengths, width = DeltaShape(2, 4, 16, 16), (9, 5), 8 * 16
+    inputs = [torch.randn(n, width + 8) for n in lengths]
+    decay, dt_bias = -0.5 * (0.5 + torch.rand(4)), torch.randn(4)
+
+    def kept(most: int) -> list[Tensor]:
+        delta_form.PACKED_ALONE = most
+        ledger = seg.Ledger(lengths, 3)
+        state = delta_form.delta_state(torch.float32, shape, ledger.slots, ledger.lane_count, CPU)
+        for tensor in (*state.rows.values(), state.state):
+            tensor.zero_()
+
+        def layer(batch: Batch, x: Tensor) -> Tensor:
+            return delta_form.gated_delta(batch, *x.split([width, 4, 4], dim=1), decay, dt_bias, state)
+
+        outputs = seg.play(inputs, [[(0, 4), (1, 5)], [(0, 5)]], ledger, layer)
+        return [*outputs, *state.rows.values()]
+
+    assert all(torch.equal(a, b) for a, b in zip(kept(0), kept(2), strict=True))
+
+
 def attention() -> None:
     heads, group, dim, lengths = 2, 3, 16, (150, 64, 1)
     widths = [heads * group * dim, heads * dim, heads * dim]
@@ -137,4 +159,11 @@ def run_case(case: Callable[[], None]) -> None:
 
 
 if __name__ == "__main__":
-    run_case({"linear": linear, "fp8": fp8, "gated_delta": gated_delta, "attention": attention}[sys.argv[1]])
+    cases = {
+        "linear": linear,
+        "fp8": fp8,
+        "gated_delta": gated_delta,
+        "delta_rows_alone": delta_rows_alone,
+        "attention": attention,
+    }
+    run_case(cases[sys.argv[1]])

@@ -10,7 +10,8 @@ from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.gated_delta import triton_chunks, triton_lone
 from isotherm.kernels.gated_delta.plan import DeltaPlan, plan_delta
-from isotherm.kernels.gated_delta.triton_pack import PackedRows, padded
+from isotherm.kernels.gated_delta.reference import EPSILON
+from isotherm.kernels.gated_delta.triton_pack import PackedRows, RawRows, padded
 from isotherm.kernels.gated_delta.triton_state import delta_state
 from isotherm.kernels.gpu.batch import on_device
 from isotherm.kernels.gpu.launch import OPTIONS, overlap
@@ -19,6 +20,9 @@ from isotherm.kernels.state import DeltaState
 __all__ = ["DeltaTile", "delta_state", "gated_delta"]
 
 _HALF = BLOCK // 2
+
+PACKED_ALONE = 32
+"""Segments up to which rows that go alone are prepared where they are used: each head's program reads all heads for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,15 @@ def gated_delta(
     plan = on.plan("gated_delta", plan_delta)
     size = (qkv.shape[0], shape.value_heads * shape.value_dim)
     out = (torch.zeros if on.idle else torch.empty)(size, dtype=qkv.dtype, device=qkv.device)
-    rows = PackedRows.pack(plan, qkv, b, a, decay, dt_bias, state)
+    raw = RawRows(qkv, b, a, decay, dt_bias)
+    rows = PackedRows.empty(plan, raw, shape)
+    apart = bool(plan.tiles.shape[0]) or plan.lone.shape[0] > PACKED_ALONE
+    if apart:
+        rows.pack(plan, raw, state)
     if plan.tiles.shape[0]:
         _chunks(plan, rows, qkv, state, out, tile)
     if plan.lone.shape[0]:
-        _lone(plan, rows, qkv, state, out, tile)
+        _lone(plan, rows, raw, state, out, tile, pack=not apart)
     return out
 
 
@@ -144,8 +152,11 @@ def _keep(plan: DeltaPlan, rows: PackedRows, sums: Tensor, qkv: Tensor, state: D
     )
 
 
-def _lone(plan: DeltaPlan, rows: PackedRows, qkv: Tensor, state: DeltaState, out: Tensor, tile: DeltaTile) -> None:
-    shape, segments, places = state.shape, plan.lone.shape[0], plan.sources.shape[0]
+def _lone(
+    plan: DeltaPlan, rows: PackedRows, raw: RawRows, state: DeltaState, out: Tensor, tile: DeltaTile, pack: bool
+) -> None:
+    """pack: `rows` are empty, and are filled on the way."""
+    qkv, shape, segments, places = raw.qkv, state.shape, plan.lone.shape[0], plan.sources.shape[0]
     heads = {"HK": shape.key_heads, "HV": shape.value_heads}
     scratch = rows.g.new_empty(places, shape.value_heads, _HALF)
     off, diagonal = (qkv.new_empty(places, shape.value_heads, _HALF) for _ in range(2))
@@ -153,6 +164,8 @@ def _lone(plan: DeltaPlan, rows: PackedRows, qkv: Tensor, state: DeltaState, out
     group = shape.value_heads // shape.key_heads
     triton_lone.lone_rows[(segments, shape.key_heads)](
         plan.lone,
+        plan.lone_rows,
+        *raw.tensors,
         rows.q,
         rows.k,
         rows.beta,
@@ -161,11 +174,15 @@ def _lone(plan: DeltaPlan, rows: PackedRows, qkv: Tensor, state: DeltaState, out
         off,
         diagonal,
         mixed,
-        state.rows["k"],
-        state.rows["G"],
-        state.rows["D"],
+        *(state.rows[name] for name in ("k", "v", "beta", "G", "D")),
+        *raw.strides,
+        shape.key_dim**-0.5,
         **heads,
         DK=shape.key_dim,
+        DV=shape.value_dim,
+        **padded(shape),
+        EPSILON=EPSILON,
+        PACK=pack,
         GROUP=group,
         LANES=_HALF * triton.next_power_of_2(group),
         num_warps=4,

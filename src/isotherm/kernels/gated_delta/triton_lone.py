@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
-from isotherm.kernels.gated_delta.triton_rows import CHUNK, HALF, advanced
+from isotherm.kernels.gated_delta.triton_rows import CHUNK, HALF, advanced, prepared
 
 
 @triton.jit
@@ -55,8 +55,40 @@ def keep_rows(
 
 
 @triton.jit
+def _pack_head(
+    source, place, lane, t, key, qkv, b, a, decay, dt_bias, q, k, beta, g, lane_k, lane_v, lane_beta,
+    qkv_stride, b_stride, a_stride, scale,
+    HK: tl.constexpr, HV: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BK: tl.constexpr, BH: tl.constexpr,
+    EPSILON: tl.constexpr,
+):  # fmt: skip
+    """What pack_rows does for a lone row, of one key head and its value heads."""
+    i_k, i_d, i_h, i_e = tl.arange(0, BK), tl.arange(0, DK), tl.arange(0, BH), tl.arange(0, DV)
+    b_q, b_k, b_beta, b_g = prepared(
+        source, qkv, b, a, decay, dt_bias, qkv_stride, b_stride, a_stride, scale, i_k, i_d, i_h,
+        HK, HV, DK, EPSILON, q.dtype.element_ty,
+    )  # fmt: skip
+    own, values = (i_k == key)[:, None], (i_h // (HV // HK) == key) & (i_h < HV)
+    p = place * HK * DK + i_k[:, None] * DK + i_d[None, :]
+    tl.store(q + p, b_q, mask=own)
+    tl.store(k + p, b_k, mask=own)
+    tl.store(lane_k + ((lane * HK + i_k[:, None]) * CHUNK + t) * DK + i_d[None, :], b_k, mask=own)
+    tl.store(beta + place * HV + i_h, b_beta, mask=values)
+    tl.store(g + place * HV + i_h, b_g, mask=values)
+    tl.store(lane_beta + (lane * HV + i_h) * CHUNK + t, b_beta, mask=values)
+    p_v = qkv + source * qkv_stride + 2 * HK * DK + i_h[:, None] * DV + i_e[None, :]
+    b_v = tl.load(p_v, mask=values[:, None], other=0.0)
+    tl.store(lane_v + ((lane * HV + i_h[:, None]) * CHUNK + t) * DV + i_e[None, :], b_v, mask=values[:, None])
+
+
+@triton.jit
 def lone_rows(
     spans,
+    places,
+    qkv,
+    b,
+    a,
+    decay,
+    dt_bias,
     q,
     k,
     beta,
@@ -66,17 +98,29 @@ def lone_rows(
     diagonal,
     mixed,
     lane_k,
+    lane_v,
+    lane_beta,
     lane_g,
     lane_d,
+    qkv_stride,
+    b_stride,
+    a_stride,
+    scale,
     HK: tl.constexpr,
     HV: tl.constexpr,
     DK: tl.constexpr,
+    DV: tl.constexpr,
+    BK: tl.constexpr,
+    BH: tl.constexpr,
     GROUP: tl.constexpr,
     LANES: tl.constexpr,
+    EPSILON: tl.constexpr,
+    PACK: tl.constexpr,
     OVERLAP: tl.constexpr,
 ):
     """For a segment's rows, one after the other, and a key head: the rows of N and P of its value heads, and of D, kept.
 
+    With PACK the rows' inputs are prepared here first. places: see lone_states.
     spans [S, 4]: first place, rows, row of the chunk, lane. off and diagonal [places, HV, 32], mixed [places, HV, 64];
     scratch [places, HV, 32] float32.
     """
@@ -88,8 +132,15 @@ def lone_rows(
     t, lane = tl.load(spans + span * 4 + 2), tl.load(spans + span * 4 + 3).to(tl.int64)
     s, i, d, x = tl.arange(0, 16), tl.arange(0, CHUNK), tl.arange(0, DK), tl.arange(0, LANES)
     n, c = x // HALF, x % HALF
+    source = tl.load(places + span * 2).to(tl.int64)
     for _ in range(rows):
         half = t // HALF
+        if PACK:
+            _pack_head(
+                source, place, lane, t, key, qkv, b, a, decay, dt_bias, q, k, beta, g, lane_k, lane_v, lane_beta,
+                qkv_stride, b_stride, a_stride, scale, HK, HV, DK, DV, BK, BH, EPSILON,
+            )  # fmt: skip
+            tl.debug_barrier()
         p = place * HK * DK + key * DK + s[:, None] * 0 + d[None, :]
         past = tl.load(
             lane_k + ((lane * HK + key) * CHUNK + i[:, None]) * DK + d[None, :], mask=(i <= t)[:, None], other=0.0
@@ -116,8 +167,8 @@ def lone_rows(
         acc = tl.where(c == t % HALF, 1.0, 0.0)
         for j in tl.static_range(31):
             earlier = live & (j < t % HALF)
-            a = tl.load(scratch + (place * HV + head) * HALF + j, mask=earlier, other=0.0)
-            acc = tl.fma(-a, tl.load(p_d + j * HALF, mask=earlier, other=0.0), acc)
+            b_aj = tl.load(scratch + (place * HV + head) * HALF + j, mask=earlier, other=0.0)
+            acc = tl.fma(-b_aj, tl.load(p_d + j * HALF, mask=earlier, other=0.0), acc)
         tl.store(p_d + t % HALF * HALF, acc, mask=live)
         tl.store(
             diagonal + (place * HV + head) * HALF + c,
@@ -126,6 +177,7 @@ def lone_rows(
         )
         tl.debug_barrier()
         place += 1
+        source += 1
         t += 1
 
 

@@ -13,6 +13,27 @@ from isotherm.kernels.state import DeltaShape, DeltaState
 
 
 @dataclass(frozen=True, slots=True)
+class RawRows:
+    """A pass's rows as they come: see isotherm.kernels.api.Kernels.gated_delta."""
+
+    qkv: Tensor
+    b: Tensor
+    a: Tensor
+    decay: Tensor
+    dt_bias: Tensor
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """In the kernels' order."""
+        return self.qkv, self.b, self.a, self.decay, self.dt_bias
+
+    @property
+    def strides(self) -> tuple[int, int, int]:
+        """Of qkv, b and a."""
+        return self.qkv.stride(0), self.b.stride(0), self.a.stride(0)
+
+
+@dataclass(frozen=True, slots=True)
 class PackedRows:
     """A pass's rows by place: q, k [places, Hk, DK] at unit length, beta, g [places, Hv] float32."""
 
@@ -22,30 +43,28 @@ class PackedRows:
     g: Tensor
 
     @staticmethod
-    def pack(
-        plan: DeltaPlan, qkv: Tensor, b: Tensor, a: Tensor, decay: Tensor, dt_bias: Tensor, state: DeltaState
-    ) -> "PackedRows":
-        shape, places = state.shape, plan.sources.shape[0]
-        q, k = (qkv.new_empty(places, shape.key_heads, shape.key_dim) for _ in range(2))
-        beta, g = (decay.new_empty(places, shape.value_heads) for _ in range(2))
-        triton_rows.pack_rows[(places,)](
+    def empty(plan: DeltaPlan, raw: RawRows, shape: DeltaShape) -> "PackedRows":
+        """Room for them."""
+        places = plan.sources.shape[0]
+        q, k = (raw.qkv.new_empty(places, shape.key_heads, shape.key_dim) for _ in range(2))
+        beta, g = (raw.decay.new_empty(places, shape.value_heads) for _ in range(2))
+        return PackedRows(q, k, beta, g)
+
+    def pack(self, plan: DeltaPlan, raw: RawRows, state: DeltaState) -> None:
+        """Fills them, and keeps what lanes keep of lone rows."""
+        shape = state.shape
+        triton_rows.pack_rows[(plan.sources.shape[0],)](
             plan.sources,
             plan.keeps,
-            qkv,
-            b,
-            a,
-            decay,
-            dt_bias,
-            q,
-            k,
-            beta,
-            g,
+            *raw.tensors,
+            self.q,
+            self.k,
+            self.beta,
+            self.g,
             state.rows["k"],
             state.rows["v"],
             state.rows["beta"],
-            qkv.stride(0),
-            b.stride(0),
-            a.stride(0),
+            *raw.strides,
             shape.key_dim**-0.5,
             HK=shape.key_heads,
             HV=shape.value_heads,
@@ -57,7 +76,6 @@ class PackedRows:
             **overlap(),
             **OPTIONS,
         )
-        return PackedRows(q, k, beta, g)
 
 
 def padded(shape: DeltaShape) -> dict[str, int]:

@@ -1,13 +1,15 @@
 """The gated delta rule on the GPU. The law is in the package's docstring; here is where each term is computed.
 
 Rows of a pass are laid out in places: 64 a chunk tile, then one for each row that goes alone. `pack_rows`, here, brings
-every place's inputs to the form that is used; after it, chunks that are computed as a whole take (triton_chunks)
+every place's inputs to the form that is used (`prepared`); after it, chunks that are computed as a whole take (triton_chunks)
 
     sum_gates, chunk_rows, invert_halves, chunk_states, keep_rows
 
 and rows that are computed alone, within a chunk whose earlier rows a lane keeps, take (triton_lone)
 
     lone_rows, lone_states, and fold_lanes for lanes that are full.
+
+Where all rows are alone, lone_rows prepares them itself and pack_rows is left out.
 
 i counts rows of a chunk, c its columns, h value heads, d key columns, e value columns.
 """
@@ -24,6 +26,24 @@ HALF = tl.constexpr(32)
 def _unit(x, scale, EPSILON: tl.constexpr):
     """Rows of x [heads, DK] float32 at length `scale`."""
     return x * (tl.rsqrt(tl.sum(x * x, 1) + EPSILON) * scale)[:, None]
+
+
+@triton.jit
+def prepared(
+    source, qkv, b, a, decay, dt_bias, qkv_stride, b_stride, a_stride, scale, i_k, i_d, i_h,
+    HK: tl.constexpr, HV: tl.constexpr, DK: tl.constexpr, EPSILON: tl.constexpr, DTYPE: tl.constexpr,
+):  # fmt: skip
+    """q, k [BK, DK] at unit length, beta and g [BH] of the batch row `source`. One tile of all heads, whatever is used of it: the
+    order of its sums follows the tile."""
+    key = (i_k < HK)[:, None]
+    p_q = qkv + source * qkv_stride + i_k[:, None] * DK + i_d[None, :]
+    b_q = _unit(tl.load(p_q, mask=key, other=0.0).to(tl.float32), scale, EPSILON).to(DTYPE)
+    b_k = _unit(tl.load(p_q + HK * DK, mask=key, other=0.0).to(tl.float32), 1.0, EPSILON).to(DTYPE)
+    b_beta = tl.sigmoid(tl.load(b + source * b_stride + i_h, mask=i_h < HV, other=0.0).to(tl.float32))
+    z = tl.load(a + source * a_stride + i_h, mask=i_h < HV, other=0.0).to(tl.float32)
+    z += tl.load(dt_bias + i_h, mask=i_h < HV, other=0.0)
+    softplus = tl.where(z > 20.0, z, tl.log(1.0 + tl.exp(tl.minimum(z, 20.0))))
+    return b_q, b_k, b_beta, tl.load(decay + i_h, mask=i_h < HV, other=0.0) * softplus
 
 
 @triton.jit
@@ -67,14 +87,10 @@ def pack_rows(
     b_q, b_k = tl.zeros((BK, DK), q_out.dtype.element_ty), tl.zeros((BK, DK), q_out.dtype.element_ty)
     b_beta, b_g = tl.zeros((BH,), tl.float32), tl.zeros((BH,), tl.float32)
     if source >= 0:
-        p_q = qkv + source * qkv_stride + i_k[:, None] * DK + i_d[None, :]
-        b_q = _unit(tl.load(p_q, mask=key, other=0.0).to(tl.float32), scale, EPSILON).to(q_out.dtype.element_ty)
-        b_k = _unit(tl.load(p_q + HK * DK, mask=key, other=0.0).to(tl.float32), 1.0, EPSILON).to(q_out.dtype.element_ty)
-        b_beta = tl.sigmoid(tl.load(b + source * b_stride + i_h, mask=i_h < HV, other=0.0).to(tl.float32))
-        z = tl.load(a + source * a_stride + i_h, mask=i_h < HV, other=0.0).to(tl.float32)
-        z += tl.load(dt_bias + i_h, mask=i_h < HV, other=0.0)
-        softplus = tl.where(z > 20.0, z, tl.log(1.0 + tl.exp(tl.minimum(z, 20.0))))
-        b_g = tl.load(decay + i_h, mask=i_h < HV, other=0.0) * softplus
+        b_q, b_k, b_beta, b_g = prepared(
+            source, qkv, b, a, decay, dt_bias, qkv_stride, b_stride, a_stride, scale, i_k, i_d, i_h,
+            HK, HV, DK, EPSILON, q_out.dtype.element_ty,
+        )  # fmt: skip
     elif source < -1:
         lane, row = (-2 - source) // CHUNK, (-2 - source) % CHUNK
         p_k = lane_k + ((lane * HK + i_k[:, None]) * CHUNK + row) * DK + i_d[None, :]
