@@ -17,8 +17,10 @@ from isotherm.engine.sizing import Asked, size
 from isotherm.kernels.load import load_kernels
 from isotherm.model.hf_config import read_spec
 from isotherm.model.load import load_decoder
+from isotherm.model.mtp import load_mtp
 from isotherm.model.ngram import NgramTable
 from isotherm.model.state import allocate
+from isotherm.model.tiny import write_tiny
 from isotherm.runner.capacity import Floor, plan_capacity
 
 KINDS = ("qwen3_5", "qwen3_next", "qwen3_5_moe", "qwen4_exp")
@@ -101,6 +103,23 @@ def test_memory_that_holds_no_weights_fits_nothing(checkpoints) -> None:
 def test_a_context_beyond_the_checkpoints_is_refused(checkpoints) -> None:
     with pytest.raises(ConfigError, match="max_model_len"):
         size(checkpoints["qwen3_5"], replace(ASKED, context=1 << 20))
+
+
+@pytest.mark.parametrize("kind", ["qwen3_next", "qwen4_exp"])
+def test_a_drafter_is_as_many_bytes_as_it_holds_and_its_state_as_is_allocated(tmp_path, kind: str) -> None:
+    write_tiny(kind, tmp_path, drafter=True, vocab_size=512, eos_token_id=511)
+    said = size(tmp_path, replace(ASKED, drafter=True), torch.float32)
+    kernels = load_kernels("torch", "float32", 1)
+    decoder = load_decoder(tmp_path, kernels, 64)
+    shared = (decoder.table, decoder.head, decoder.rope)
+    assert said.weights.drafter == held((shared, load_mtp(tmp_path, decoder))) - held(shared)
+    state = allocate(decoder.spec, kernels, 7, 5, 3, drafter=True)
+    for tensors, count, each in (
+        (state.by_block(), 7, said.block),
+        (state.by_slot(), 5, said.slot),
+        (state.by_lane(), 3, said.lane),
+    ):
+        assert sum(tensor.nbytes for tensor in tensors.values()) == count * each
 
 
 def test_a_drafter_and_a_vision_tower_are_counted_apart(checkpoints, tmp_path) -> None:

@@ -69,7 +69,8 @@ class StreamKernels(Protocol):
     ) -> None:
         """k, v [M, H*D] and raw index keys [M, DI] into the blocks of their positions; pools the groups that are complete.
 
-        weight: [DI] float32 of the pooled keys' norm. table: rotates them.
+        weight: [DI] float32 of the pooled keys' norm. table: rotates them. store.index.skip: 1 pools the first group without its
+        first key.
         """
         ...
 
@@ -78,5 +79,8 @@ class StreamKernels(Protocol):
         ...
 
     def indexed_attention(self, batch: Batch, q: Tensor, store: IndexedStore, chosen: Tensor, scale: float) -> Tensor:
-        """Attention of q [M, Hq*D] over the keys of its chosen groups up to its own position. -> [M, Hq*D]."""
+        """Attention of q [M, Hq*D] over the keys of its chosen groups up to its own position. -> [M, Hq*D].
+
+        store.index.skip: 1 leaves key 0 out for every row but the one at position 0.
+        """
         ...
