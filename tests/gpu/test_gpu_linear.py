@@ -18,7 +18,8 @@ SHAPES = [(2048, 4096), (12352, 2048), (1024, 5120), (100, 96)]
 PARTS = [(0, 700), (5, 1), (77, 3), (100, 16), (101, 17), (64, 64), (130, 100), (150, 500)]
 """(first row, rows)."""
 FP8_TILES = [
-    *(tile for _, tile in fp8_form.TILES),
+    *(tile for _, tile in fp8_form.FEW),
+    *fp8_form.MANY,
     ProductTile(16, 128, 128, 8, 3),
     ProductTile(16, 64, 32, 4, 5),
     ProductTile(64, 128, 64, 4, 4),

@@ -25,7 +25,7 @@ def linear(table: TileTable, x: Tensor, weight: Linear, residual: Tensor | None 
     """x [M, K] -> round(residual + x W^T) [M, N]."""
     out = torch.empty(x.shape[0], weight.n, dtype=x.dtype, device=x.device)
     if isinstance(weight, Fp8Linear):
-        return fp8_form.product(x, weight, residual, out, fp8_form.tile_for(x.shape[0]))
+        return fp8_form.product(x, weight, residual, out, fp8_form.tile_for(x.shape[0], weight.n))
     return product(x, weight, residual, out, table.tile(x.shape[0], weight.n, weight.k))
 
 
@@ -36,7 +36,7 @@ def logits(x: Tensor, weight: Linear) -> Tensor:
     """
     out = torch.empty(x.shape[0], weight.n, dtype=torch.float32, device=x.device)
     if isinstance(weight, Fp8Linear):
-        return fp8_form.product(x, weight, None, out, fp8_form.tile_for(x.shape[0]))
+        return fp8_form.product(x, weight, None, out, fp8_form.tile_for(x.shape[0], weight.n))
     return product(x, weight, None, out, TileTable({}, {}).tile(x.shape[0], weight.n, weight.k))
 
 

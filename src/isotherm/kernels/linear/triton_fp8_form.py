@@ -10,13 +10,16 @@ from isotherm.kernels.linear.tiles import ProductTile
 from isotherm.kernels.linear.triton_fp8_kernels import product_of_fp8
 from isotherm.kernels.weight import BLOCK, Fp8Weight
 
-TILES = (
-    (16, ProductTile(16, 64, 128, 4, 4)),
+FEW = (
+    (16, ProductTile(16, 64, 128, 4, 3)),
     (32, ProductTile(32, 64, 128, 4, 4)),
     (64, ProductTile(64, 64, 64, 4, 4)),
-    (0, ProductTile(128, 128, 64, 8, 3)),
 )
-"""(most rows, tile), the last for more. They change no bit."""
+"""(most rows, tile). No tile changes a bit."""
+MANY = (ProductTile(256, 128, 64, 8, 3), ProductTile(128, 128, 64, 8, 3), ProductTile(64, 64, 64, 4, 4))
+"""For more rows, the largest of which there are enough."""
+
+_ENOUGH = 96  # tiles, on a card of 132 processors
 
 
 def pack(weight: Fp8Weight, device: torch.device) -> Fp8Linear:
@@ -26,9 +29,15 @@ def pack(weight: Fp8Weight, device: torch.device) -> Fp8Linear:
     return Fp8Linear(n, k, weight.data.to(device).contiguous(), scales.to(device), shared)
 
 
-def tile_for(rows: int) -> ProductTile:
-    """The tile for [rows, K]."""
-    return next((tile for most, tile in TILES if rows <= most), TILES[-1][1])
+def tile_for(rows: int, n: int) -> ProductTile:
+    """The tile for [rows, K] times [N, K]^T."""
+    for most, tile in FEW:
+        if rows <= most:
+            return tile
+    for tile in MANY[:-1]:
+        if rows > tile.rows // 2 and triton.cdiv(rows, tile.rows) * triton.cdiv(n, tile.columns) >= _ENOUGH:
+            return tile
+    return MANY[-1]
 
 
 def product(x: Tensor, weight: Fp8Linear, residual: Tensor | None, out: Tensor, tile: ProductTile) -> Tensor:
