@@ -1,6 +1,7 @@
 """Flash-Next with its drafter: what test_flash.py asks of the model, with guesses, and of the drafter's own index keys."""
 
 import itertools
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from isotherm.kernels.load import load_kernels
 from isotherm.model.load import load_decoder
 from isotherm.model.mtp import load_mtp
 from isotherm.model.tiny import write_tiny
+from isotherm.model.tiny_fp8 import convert
 from isotherm.runner.drafter import Drafter
 from isotherm.runner.forward import Sequenced
 
@@ -64,8 +66,8 @@ def expected(known: dict[Request, Answer], setup: Setup, item: Request) -> Answe
     return known[item]
 
 
-def sequenced(folder: Path, longest: int, kernels: str = "c", dtype: str = "float32") -> Sequenced:
-    decoder = load_decoder(folder, load_kernels(kernels, dtype, 1), 512)
+def sequenced(folder: Path, longest: int, kernels: str = "c", dtype: str = "float32", threads: int = 1) -> Sequenced:
+    decoder = load_decoder(folder, load_kernels(kernels, dtype, threads), 512)
     sequence = Sequenced(decoder, longest, Drafter(load_mtp(folder, decoder), decoder))
     poison(sequence.state)
     return sequence
@@ -91,6 +93,16 @@ def test_a_cut_inside_an_index_group_leaves_the_drafter_the_same_entries(folder:
             parts.extend(ids[a:b])
     assert {"mtp.index.keys", "mtp.index.pooled"} <= set(whole.state.by_block())
     assert_same_state(whole, parts, 3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_segmentations_and_threads_leave_the_drafter_the_same_entries(folder: Path, seed: int) -> None:
+    rng, ids = random.Random(seed), tokens(290, seed)
+    whole, parts = sequenced(folder, 290), sequenced(folder, 290, threads=3)
+    whole.extend(ids)
+    for a, b in itertools.pairwise([0, *sorted(rng.sample(range(1, 290), rng.randrange(1, 30))), 290]):
+        parts.extend(ids[a:b])
+    assert_same_state(whole, parts, 4)
 
 
 @pytest.mark.parametrize(("kernels", "dtype"), [("c", "bfloat16"), ("torch", "bfloat16")])
@@ -191,6 +203,18 @@ def test_preemption_cancelling_and_tiny_budgets_change_nothing(setup: Setup) -> 
         collect(engine, answers)
         assert [answers[item.id].compared for item in items[:3]] == plain
     assert engine.stats().preemptions > 0
+
+
+def test_weights_in_fp8_with_drafts_give_a_second_turn_what_it_gives_alone(tmp_path: Path) -> None:
+    write_tiny("qwen4_exp", tmp_path, seed=1, drafter=True, vocab_size=512, eos_token_id=EOS)
+    convert(tmp_path)
+    setup = Setup(tmp_path, "c", "bfloat16")
+    engine = setup.engine(speculative=THREE)
+    first = drive(engine, [request(tokens(100, 2), params=replace(GREEDY, max_tokens=60))])["r"]
+    item = request((*tokens(100, 2), *first.tokens, *tokens(30, 3)), "again")
+    second = drive(engine, [item])["again"]
+    assert second.cached == 128 and second.compared == alone(setup, item).compared
+    assert engine.stats().drafted_tokens > 0 and assert_published_is_exact(engine) > 0
 
 
 def test_a_snapshot_has_the_drafters_row_of_all_streams(folder: Path) -> None:
