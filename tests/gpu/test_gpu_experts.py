@@ -12,7 +12,7 @@ pytest.importorskip("triton", reason="Triton is not installed")
 
 from isotherm.kernels.api import Experts
 from isotherm.kernels.experts.reference import grouped_linear as product_definition
-from isotherm.kernels.experts.triton_form import TILES, grouped_linear, pack_experts
+from isotherm.kernels.experts.triton_form import FEW, TILES, grouped_linear, pack_experts
 from isotherm.kernels.linear.tiles import TileTable
 from isotherm.kernels.linear.triton_form import linear, pack
 from isotherm.kernels.routing import reference
@@ -94,6 +94,8 @@ def test_a_pair_is_the_linear_layers_row_in_every_tile(device: torch.device, sha
     assert equal(grouped_linear(x[groups.rows.long()], experts, groups, gather=False), pairs)
     few = routing.group(chosen[:40], shape.e)  # other tiles
     assert few.height < groups.height
+    by_tile = [grouped_linear(x, experts, few, True, tiles) for tiles in (TILES, FEW)]
+    assert equal(*by_tile)
     ours, alone = few.places.flatten().long(), groups.places[:40].flatten().long()
     assert equal(grouped_linear(x, experts, few, gather=True)[ours], pairs[alone])
     for expert in (0, shape.e // 2, shape.e - 1):

@@ -6,8 +6,9 @@ H200 = load_table("NVIDIA H200")
 
 
 def test_a_tuned_shape_has_its_own_tiles_and_others_those_of_the_most_alike() -> None:
-    assert H200.tile(1, 12352, 2560) == H200.tile(1, 12352, 2048) != UNTUNED[0][1]
-    assert H200.tile(9000, 18432, 2560) == H200.shapes[16480, 5120][-1][1]
+    assert H200.tile(1, 12352, 2560) == H200.shapes[12352, 2560][0][1] != H200.tile(1, 12352, 2048)
+    assert H200.tile(9000, 12352, 3072) == H200.tile(9000, 12352, 2560) != UNTUNED[2][1]
+    assert H200.tile(9000, 18432, 5120) == H200.shapes[16480, 5120][-1][1]
 
 
 def test_small_and_odd_shapes_and_other_cards_are_untuned() -> None:

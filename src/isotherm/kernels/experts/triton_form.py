@@ -13,8 +13,13 @@ from isotherm.kernels.linear.tiles import ProductTile
 from isotherm.kernels.routing.triton_form import DeviceGroups
 from isotherm.kernels.weight import Fp8Weight, Weight
 
-TILES = {16: ProductTile(16, 64, 128, 4, 4), 64: ProductTile(64, 128, 64, 4, 4), 128: ProductTile(128, 128, 64, 8, 4)}
+TILES = {16: ProductTile(16, 128, 128, 4, 3), 64: ProductTile(64, 128, 64, 8, 4), 128: ProductTile(128, 256, 64, 8, 3)}
 """By pairs a tile. They change no bit."""
+
+FEW = {**TILES, 16: ProductTile(16, 64, 128, 4, 4)}
+"""Where there are few tiles, more programs pay."""
+
+_FEW_TILES = 384
 
 FP8_TILES = {
     16: ProductTile(16, 64, 128, 4, 4),
@@ -42,7 +47,8 @@ def grouped_linear(
     if not isinstance(groups, DeviceGroups):
         raise TypeError("groups: must be made by routing.triton_form.group")
     n, k = experts.n, experts.k
-    tile = (tiles or (FP8_TILES if isinstance(experts, Fp8Experts) else TILES))[groups.height]
+    usual = FP8_TILES if isinstance(experts, Fp8Experts) else FEW if groups.tiles.shape[0] < _FEW_TILES else TILES
+    tile = (tiles or usual)[groups.height]
     grid = (groups.tiles.shape[0] * triton.cdiv(n, tile.columns),)
     out = torch.empty(groups.rows.shape[0], n, dtype=x.dtype, device=x.device)
     how = {"BM": tile.rows, "BN": tile.columns, "BK": tile.depth, "GATHER": gather, "EVEN_K": k % tile.depth == 0}

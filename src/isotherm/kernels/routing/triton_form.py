@@ -10,13 +10,13 @@ from isotherm.kernels.api import Groups, Routing
 from isotherm.kernels.gpu.launch import OPTIONS, aligned, overlap, units
 from isotherm.kernels.routing import triton_kernels as tk
 
-_FEW_PAIRS = 1024
+_FEW_PAIRS = 640
 """Up to these each pair is compared with all, in one launch; tables then have one entry a pair."""
 
 
 def _chunk(pairs: int) -> int:
     """Pairs a program, of more: no part of the result."""
-    return 256 if pairs <= 1 << 15 else 1024
+    return 128 if pairs <= 1 << 14 else 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _ints(device: torch.device, *shapes: tuple[int, ...]) -> list[Tensor]:
 
 def tile_height(pairs: int, experts: int) -> int:
     """Pairs a tile, by how many an expert has on average: no part of the bits."""
-    return 16 if pairs <= 24 * experts else 64 if pairs <= 96 * experts else 128
+    return 16 if pairs <= 12 * experts else 64 if pairs <= 96 * experts else 128
 
 
 def combine(
