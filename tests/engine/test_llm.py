@@ -7,6 +7,7 @@ import pytest
 
 from isotherm import LLM, SamplingParams
 from isotherm.core.errors import CheckpointError, ConfigError, RequestError
+from isotherm.core.request import Request
 
 GREEDY = SamplingParams(temperature=0.0, max_tokens=12, logprobs=3, ignore_eos=True)
 
@@ -54,6 +55,16 @@ def test_without_recorded_passes_the_answers_are_the_same(llm: LLM) -> None:
     prompts = ["The weather in Oslo is", "City number 7:"]
     assert [x.outputs for x in eager.generate(prompts, GREEDY)] == [x.outputs for x in llm.generate(prompts, GREEDY)]
     assert eager.engine.runner.graphs is None and eager.engine.runner._few_rows is None
+
+
+def test_what_is_to_be_done_meanwhile_is_done_once_a_step(llm: LLM) -> None:
+    engine, done = llm.engine, []
+    for name in ("a", "b"):
+        engine.add(Request(name, (1, 2, 3), replace(GREEDY, max_tokens=3)))
+    for step in range(1, 9):  # the last ones have nothing to run
+        engine.step(lambda: done.append(0))
+        assert len(done) == step
+    assert not engine.has_work
 
 
 def test_a_conversation_is_cached_between_turns(llm: LLM) -> None:

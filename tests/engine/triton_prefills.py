@@ -1,4 +1,4 @@
-"""What test_triton_engine.py runs in a process with TRITON_INTERPRET=1: padded prefills against plain ones. Not a test by itself."""
+"""Padded prefills against plain ones, which test_triton_engine.py runs in a process of its own. Not a test by itself."""
 
 import sys
 import tempfile

@@ -50,10 +50,10 @@ def watched(engine: Engine) -> Segments:
     seen: Segments = defaultdict(list)
     run = engine.runner.run
 
-    def noted(plan, *rest):
+    def noted(plan, *rest, **named):
         for segment in plan.segments:
             seen[segment.sequence].append(segment)
-        return run(plan, *rest)
+        return run(plan, *rest, **named)
 
     engine.runner.run = noted  # type: ignore[method-assign]
     return seen

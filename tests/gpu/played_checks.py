@@ -34,6 +34,20 @@ def everything(state: ModelState) -> list[torch.Tensor]:
     return [*kept, *(tensor[:LANES] for tensor in state.by_lane().values())]
 
 
+def kept(state: ModelState) -> list[torch.Tensor]:
+    """A copy of all there is."""
+    return [
+        tensor.clone() for named in (state.by_block(), state.by_slot(), state.by_lane()) for tensor in named.values()
+    ]
+
+
+def restore(state: ModelState, copies: list[torch.Tensor]) -> None:
+    """As it was when it was copied."""
+    tensors = [tensor for named in (state.by_block(), state.by_slot(), state.by_lane()) for tensor in named.values()]
+    for tensor, copy in zip(tensors, copies, strict=True):
+        tensor.copy_(copy)
+
+
 class Sequences:
     """Random sequences, each in a lane and blocks of its own, that go on by the same tokens in two runners.
 

@@ -7,7 +7,7 @@ import torch
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from played_checks import LANES, Sequences, check, equal, mixed_pass, runner, start
+from played_checks import LANES, Sequences, check, equal, kept, mixed_pass, restore, runner, start
 
 from isotherm.core.plan import PassPlan, Segment, StateWrite
 from isotherm.kernels.load import load_kernels
@@ -53,8 +53,10 @@ def test_played_prefills_equal_plain_ones_to_the_last_bit_of_state(decoder: Deco
         start(sequences, played, plain)
         for turn in range(30):
             plan = mixed_pass(sequences, (100, 250, 64)[turn % 3])
-            before = played.graphs.played
+            before, held = played.graphs.played, [kept(one.state) for one in (played, plain)]
             check(played, plain, plan)
+            for one, tensors in zip((played, plain), held, strict=True):
+                restore(one.state, tensors)
             check(played, plain, plan)
             assert played.graphs.played > before
             if max(sequences.lengths) > 7000 or sequences.room() < 300:

@@ -102,9 +102,9 @@ def test_exact_plans_have_neither_replays_nor_copies(checkpoints, monkeypatch) -
     made, plans = engine(checkpoints["qwen3_5"], None), []
     run = made.runner.run
 
-    def watched(plan: PassPlan) -> PassResult:
+    def watched(plan: PassPlan, **named: object) -> PassResult:
         plans.append(plan)
-        return run(plan)
+        return run(plan, **named)
 
     monkeypatch.setattr(made.runner, "run", watched)
     conversation(made)

@@ -80,15 +80,28 @@ def serve_engine(pipe: Connection, config: EngineConfig, folder: Path, vocabular
         return
     with contextlib.suppress(EOFError, BrokenPipeError):
         pipe.send(engine.info)
-        while True:
-            while pipe.poll(0 if engine.has_work else None):
-                command = pipe.recv()
-                if isinstance(command, Close):
-                    return
-                _obey(engine, command, pipe)
-            outputs = engine.step()
-            if outputs:
-                pipe.send(outputs)
+        _serve(engine, pipe)
+
+
+def _serve(engine: "Engine", pipe: Connection) -> None:
+    """Commands and passes in turn. What a pass gave is sent while the next one runs, where there is one."""
+    outputs: list[Output] = []
+
+    def hand_out() -> None:
+        if outputs:
+            pipe.send(outputs)
+            outputs.clear()
+
+    while True:
+        if not engine.has_work:
+            hand_out()
+        while pipe.poll(0 if engine.has_work else None):
+            command = pipe.recv()
+            if isinstance(command, Close):
+                hand_out()
+                return
+            _obey(engine, command, pipe)
+        outputs += engine.step(hand_out)
 
 
 def _obey(engine: "Engine", command: Command, pipe: Connection) -> None:

@@ -14,7 +14,7 @@ from isotherm.runner.graphs import MOST_PREFILL_ROWS, MOST_ROWS
 log = logging.getLogger("isotherm")
 
 _FIXED_BYTES = 7 << 29
-"""Of a pass, whatever its rows: splits of attention that wait, also those of recorded passes, code, graphs, and what the allocator
+"""Of a pass, whatever its rows: splits of attention that wait, in recorded passes too, code, graphs, and what the allocator
 cannot join."""
 
 
@@ -53,10 +53,7 @@ def unsupported(spec: ModelSpec) -> str | None:
     for name, dim in dims.items():
         if dim < 16 or dim & (dim - 1):
             return f"{name} must be a power of two of at least 16, got {dim}"
-    known = ("linear_attention", "full_attention")
-    if other := sorted({layer.mixer for layer in spec.layers} - set(known)):
-        return f"layers of {', '.join(other)} are not implemented"
-    return None if spec.streams is None else "residual streams are not implemented"
+    return None
 
 
 def with_budget(cache: CacheConfig, decoder: Decoder, rows: int, has_drafter: bool) -> CacheConfig:
@@ -84,7 +81,8 @@ def pass_bytes(spec: ModelSpec, rows: int) -> int:
     experts = moe.active * (3 * moe.intermediate + spec.hidden_size) if moe else 0
     delta = spec.delta.value_heads * (512 + 8 * spec.delta.value_dim) + 8 * spec.delta.key_heads * spec.delta.key_dim
     rows += min(rows, MOST_PREFILL_ROWS)
-    return rows * (4 * (6 * spec.hidden_size + 2 * wide + experts) + delta) + 3 * MOST_ROWS * spec.vocab_size * 4
+    index = spec.max_positions // spec.index.shape.ratio + 3 * spec.index.most if spec.index else 0
+    return rows * (4 * (6 * spec.residual_size + 2 * wide + experts + index) + delta) + 3 * MOST_ROWS * spec.vocab_size * 4
 
 
 def _layer_bytes(spec: ModelSpec) -> int:

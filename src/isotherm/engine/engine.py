@@ -1,11 +1,13 @@
 """The engine: schedule, run, complete."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 from isotherm.core.config import CacheConfig, EngineConfig
 from isotherm.core.errors import RequestError
+from isotherm.core.plan import PassPlan, PassResult
 from isotherm.core.request import Output, Request
 from isotherm.core.stats import EngineInfo, EngineStats
 from isotherm.core.vocabulary import Vocabulary
@@ -86,16 +88,21 @@ class Engine:
         """Whether a step would do anything."""
         return self.scheduler.has_work
 
-    def step(self) -> list[Output]:
+    def step(self, meanwhile: Callable[[], None] = lambda: None) -> list[Output]:
         """One pass: plan it, run it, apply it."""
         plan, tracer = self.scheduler.schedule(), self.tracer
+        if plan is None or tracer is not None:
+            meanwhile()
         if plan is None:
             outputs = self.scheduler.idle()
         else:
-            outputs = self.scheduler.complete(plan, self.runner.run(plan) if tracer is None else tracer.run(plan))
+            outputs = self.scheduler.complete(plan, self._run(plan, meanwhile))
         if tracer is not None:
             tracer.note(outputs)
         return outputs
+
+    def _run(self, plan: PassPlan, meanwhile: Callable[[], None]) -> PassResult:
+        return self.runner.run(plan, meanwhile=meanwhile) if self.tracer is None else self.tracer.run(plan)
 
     def stats(self) -> EngineStats:
         """Gauges and counters."""

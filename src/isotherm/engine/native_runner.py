@@ -1,5 +1,6 @@
 """The runner of native numerics: states are looked at as they are restored, and a drafter has a context of its own."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from torch import Tensor
@@ -38,10 +39,12 @@ class NativeRunner(Runner):
             own = replace(decoder, kernels=self._context.kernels)
             self._ahead = Drafter(mtp, own)
 
-    def run(self, plan: PassPlan, watch: PassWatch | None = None) -> PassResult:
+    def run(
+        self, plan: PassPlan, watch: PassWatch | None = None, meanwhile: Callable[[], None] = lambda: None
+    ) -> PassResult:
         """See Runner.run."""
         self.checksums.before(plan)
-        result = super().run(plan, watch)
+        result = super().run(plan, watch, meanwhile)
         self.checksums.after(plan)
         return result
 

@@ -24,9 +24,12 @@ from isotherm.kernels.gpu.padded import PaddedPass, device_batch
 from isotherm.kernels.gpu.prefill import ROWS, PrefillSizes, prefill_pass
 from isotherm.kernels.gpu.tables import BlockTables
 from isotherm.kernels.gpu.upload import Upload
+from isotherm.kernels.indexed.plan import REACH, Reach
 from isotherm.model.decoder import Decoder, Layer
 from isotherm.model.state import ModelState
+from isotherm.model.stream_layer import StreamLayer
 from isotherm.runner.capacity import Capacity
+from isotherm.runner.given_ngrams import GivenNgrams
 
 _Value = TypeVar("_Value")
 
@@ -73,11 +76,12 @@ class Played:
 class _Record:
     """Memory for the index arrays, the batch that is made of it, and the graph, None where there are none.
 
-    asked: rows whose logits are made, None for all.
+    ngrams: where the n-gram rows begin. asked: rows whose logits are made, None for all.
     """
 
     memory: Tensor
     offsets: dict[str, int]
+    ngrams: int
     size: int
     batch: DeviceBatch
     tokens: Tensor
@@ -98,6 +102,7 @@ class Graphs:
         self._tables = BlockTables(capacity.lanes + 1, blocks_for(len(decoder.rope.cos)) + 1, self._device)
         self._most = min(MOST_ROWS, rows_for(capacity.lanes * _ROWS_EACH))
         self._most_prefill = MOST_PREFILL_ROWS
+        self._ngrams = GivenNgrams(decoder, state)
         self._records: OrderedDict[object, _Record] = OrderedDict()
         self._seen: OrderedDict[object, None] = OrderedDict()
         self._wait = True
@@ -114,7 +119,9 @@ class Graphs:
     @staticmethod
     def can_record(decoder: Decoder) -> bool:
         """Whether all of a pass's plans have padded forms, and nothing in it waits for the device."""
-        return Graphs.can_play(decoder.kernels) and all(type(layer) is Layer for layer in decoder.layers)
+        return Graphs.can_play(decoder.kernels) and all(
+            type(layer) in (Layer, StreamLayer) for layer in decoder.layers
+        )
 
     def play(self, plan: PassPlan) -> Played | None:
         """The pass; None if it is not to be recorded, or is the first of its size with whole chunks."""
@@ -135,6 +142,7 @@ class Graphs:
             self._numbers(known).write(segments, known, space)
         else:
             known.write(space, record.offsets)
+        self._ngrams.write(plan, space[record.ngrams :], record.batch.rows)
         self._kernels.upload.send(record.size, record.memory)
         if record.graph is None:
             out = self._compute(record)
@@ -169,14 +177,19 @@ class Graphs:
         )
 
     def _memory(self, padded: PaddedPass) -> _Record:
-        offsets, size = padded.places()
+        offsets, ngrams = padded.places()
+        rows = padded.arrays["positions"].size
+        size = ngrams + self._ngrams.size(rows)
         memory = torch.zeros(size, dtype=torch.int32, device=self._device)
         batch, tokens, asked = device_batch(padded, memory, self._tables.tensor, self._heads)
-        return _Record(memory, offsets, size, batch, tokens, asked if isinstance(padded.sizes, PrefillSizes) else None)
+        batch.plans.update(self._ngrams.plans(memory[ngrams:], rows))
+        batch.plans[REACH] = Reach(self._tables.width)
+        wanted = asked if isinstance(padded.sizes, PrefillSizes) else None
+        return _Record(memory, offsets, ngrams, size, batch, tokens, wanted)
 
     def _compute(self, record: _Record) -> Played:
         hidden = self.decoder.forward(record.batch, record.tokens, self._state)
-        self._put("hidden", hidden, max(self._most, self._most_prefill))
+        self._put("hidden", hidden, max(self._most, MOST_PREFILL_ROWS))
         wanted = hidden if record.asked is None else hidden.index_select(0, record.asked)
         if len(wanted):
             logits = self.decoder.logits(wanted)

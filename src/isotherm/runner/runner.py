@@ -1,5 +1,7 @@
 """Runs passes: lays the plan out, calls the model, chooses tokens. The one place that touches state tensors."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -41,10 +43,16 @@ class Runner:
         self.graphs = Graphs(decoder, self.state, capacity) if record and Graphs.can_record(decoder) else None
 
     @torch.inference_mode()
-    def run(self, plan: PassPlan, watch: PassWatch | None = None) -> PassResult:
-        """One forward; results for every row that the plan's segments ask for. `watch` is shown every row and changes nothing."""
+    def run(
+        self, plan: PassPlan, watch: PassWatch | None = None, meanwhile: Callable[[], None] = lambda: None
+    ) -> PassResult:
+        """One forward; results for every row that the plan's segments ask for. `watch` is shown every row and changes nothing.
+
+        meanwhile: called once, while a GPU plays the pass, or before one that is launched from here.
+        """
         self._copy(plan.copies)
         played = None if self.graphs is None or watch is not None else self.graphs.play(plan)
+        meanwhile()
         rows, places, positions = _asked(plan)
         if played is not None and self.drafter is None:
             return PassResult(_by_segment(plan, self._reported(played, rows, places, positions)))
