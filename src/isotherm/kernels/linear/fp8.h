@@ -28,11 +28,9 @@ static void fp8_part(const uint8_t *w, const float *scales, long from, long to, 
             char *out = part + (block - from) * STEP + 64 * j;
             for (long s = block; s < end; s++, q += FP8_STEP, out += STEP) {
 #if ISO_BF16
-                const bits16 pairs = bits16_of_pairs(q);
-                const bits16 even = fp8_weights(bits16_low_byte(pairs), scale), odd = fp8_weights(bits16_high_byte(pairs), scale);
-                bits16_store(out, bits16_pair(even, odd));
+                fp8_pairs(out, q, scale);
 #else
-                bits16_store(out, fp8_weights(bits16_of_bytes(q), scale));
+                fp8_singles(out, q, scale);
 #endif
             }
         }
