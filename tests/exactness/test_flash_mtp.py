@@ -191,6 +191,25 @@ def test_turns_with_and_without_drafts_hit_through_generated_tokens_and_are_draf
     assert runs[0] == runs[1] != []
 
 
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_its_own_drafts_are_accepted_as_often_warm_as_cold_and_change_nothing(setup: Setup, count: int) -> None:
+    """At a temperature the noise that model and drafter share makes random weights agree."""
+    drawn = replace(GREEDY, temperature=1.0, max_tokens=70)
+    items = [request(tokens(140 + 20 * n, n), f"r{n}", drawn, seed=n) for n in range(3)]
+    engine = setup.engine(speculative=SpeculativeConfig("mtp", count))
+    drafted, cached = [0], []
+    for _ in range(2):
+        answers = drive(engine, items)
+        cached = [answers[item.id].cached for item in items]
+        drafted.append(engine.stats().drafted_tokens)
+        assert all(answers[item.id].compared == alone(setup, item).compared for item in items)
+    accepted = engine.stats().accepted_by_position
+    assert cached == [128, 128, 128] and drafted[2] == 2 * drafted[1]
+    assert all(right > 0 and right % 2 == 0 for right in accepted[:3]), "as many the second time as the first"
+    assert sum(accepted) > engine.stats().drafted_tokens / 10
+    assert assert_published_is_exact(engine) > 0
+
+
 def test_preemption_cancelling_and_tiny_budgets_change_nothing(setup: Setup) -> None:
     items = [request(tokens(60 + n, n), f"r{n}", replace(GREEDY, max_tokens=100)) for n in range(4)]
     plain = [alone(setup, item, max_model_len=512).compared for item in items[:3]]
