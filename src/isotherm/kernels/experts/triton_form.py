@@ -22,10 +22,11 @@ FEW = {**TILES, 16: ProductTile(16, 64, 128, 4, 4)}
 _FEW_TILES = 384
 
 FP8_TILES = {
-    16: ProductTile(16, 64, 128, 4, 4),
-    64: ProductTile(64, 64, 64, 4, 4),
-    128: ProductTile(128, 128, 64, 8, 3),
+    16: ProductTile(16, 128, 128, 4, 3),
+    64: ProductTile(64, 128, 64, 4, 3),
+    128: ProductTile(128, 64, 64, 4, 3),
 }
+FP8_FEW = {**FP8_TILES, 16: ProductTile(16, 64, 128, 4, 3)}
 
 
 def pack_experts(dtype: torch.dtype, weight: Weight, device: torch.device) -> Experts:
@@ -47,7 +48,8 @@ def grouped_linear(
     if not isinstance(groups, DeviceGroups):
         raise TypeError("groups: must be made by routing.triton_form.group")
     n, k = experts.n, experts.k
-    usual = FP8_TILES if isinstance(experts, Fp8Experts) else FEW if groups.tiles.shape[0] < _FEW_TILES else TILES
+    tables = (FP8_FEW, FP8_TILES) if isinstance(experts, Fp8Experts) else (FEW, TILES)
+    usual = tables[groups.tiles.shape[0] >= _FEW_TILES]
     tile = (tiles or usual)[groups.height]
     grid = (groups.tiles.shape[0] * triton.cdiv(n, tile.columns),)
     out = torch.empty(groups.rows.shape[0], n, dtype=x.dtype, device=x.device)

@@ -29,7 +29,7 @@ def place(pid, rows, n, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr)
 
 
 @triton.jit
-def _finish(acc, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL: tl.constexpr):
+def finish(acc, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL: tl.constexpr):
     """Adds the residual to the finished sums, rounds once, stores what is inside [rows, n]."""
     inside = (i_m < rows)[:, None] & (i_n < n)[None, :]
     if HAS_RESIDUAL:
@@ -84,7 +84,7 @@ def product_by_pointer(
         acc = tl.dot(b_x, b_w, acc)
         p_x += BK
         p_w += BK
-    _finish(acc, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL)
+    finish(acc, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL)
 
 
 @triton.jit(do_not_specialize=["rows"])
@@ -126,10 +126,10 @@ def product_by_descriptor(
             for k0 in range(0, k, BK):
                 acc = tl.dot(x.load([t_m * BM, k0]), w.load([first, k0]).T, acc)
         i_m = t_m * BM + tl.arange(0, BM)
-        _finish(acc, residual, out, i_m, first + tl.arange(0, BN), rows, n, residual_stride, HAS_RESIDUAL)
+        finish(acc, residual, out, i_m, first + tl.arange(0, BN), rows, n, residual_stride, HAS_RESIDUAL)
         if MORE > 0:
             i_n = first + BN + tl.arange(0, MORE)
-            _finish(more, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL)
+            finish(more, residual, out, i_m, i_n, rows, n, residual_stride, HAS_RESIDUAL)
 
 
 @triton.jit
