@@ -18,7 +18,7 @@ from isotherm.kernels.load import load_kernels
 from isotherm.kernels.weight import FP8, Fp8Weight
 from isotherm.model.hf_config import read_spec
 from isotherm.model.load import load_decoder
-from isotherm.model.mtp import load_mtp
+from isotherm.model.mtp import Mtp, load_mtp
 from isotherm.model.quantization import Quantization
 from isotherm.model.tiny import write_tiny
 from isotherm.model.tiny_fp8 import convert
@@ -34,10 +34,10 @@ KEPT = "quantization_config"
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """By kind, with a drafter where one may be had."""
+    """By kind, with a drafter."""
     folders = {kind: tmp_path_factory.mktemp(f"{kind}-fp8") for kind in KINDS}
     for kind, folder in folders.items():
-        write_tiny(kind, folder, 1, drafter=kind != "qwen4_exp", vocab_size=512, eos_token_id=511, **WIDTH)
+        write_tiny(kind, folder, 1, drafter=True, vocab_size=512, eos_token_id=511, **WIDTH)
         convert(folder)
     return folders
 
@@ -111,7 +111,14 @@ def test_projections_and_experts_stay_in_fp8(written) -> None:
     delta = decoder.layers[0].mixer.project
     assert len(delta) == 2 and not isinstance(delta[1], Fp8Linear)  # in_proj_ba
     drafter = load_mtp(written["qwen3_next"], decoder)
+    assert isinstance(drafter, Mtp)
     assert isinstance(drafter.layer.mixer.out, Fp8Linear) and isinstance(drafter.layer.feed.down, Fp8Experts)
+
+
+def test_the_drafter_of_residual_streams_stays_in_fp8_too(written) -> None:
+    decoder = load_decoder(written["qwen4_exp"], load_kernels("c", "bfloat16", 1), 64)
+    layer = load_mtp(written["qwen4_exp"], decoder).layer
+    assert isinstance(layer.mixer.out, Fp8Linear) and isinstance(layer.feed.down, Fp8Experts)
 
 
 def test_experts_packed_into_one_tensor_are_the_same(written, tmp_path) -> None:
@@ -142,6 +149,19 @@ def test_experts_packed_into_one_tensor_are_the_same(written, tmp_path) -> None:
     edit_tensors(packed, pack)
     tokens = list(range(40))
     assert torch.equal(logits(packed, "c", "bfloat16", tokens), logits(single, "c", "bfloat16", tokens))
+
+
+def test_scales_may_be_in_bfloat16(folder: Path, tmp_path: Path) -> None:
+    """As Qwen's releases have them."""
+
+    def change(tensors: dict[str, torch.Tensor]) -> None:
+        for name in [name for name in tensors if name.endswith("_scale_inv")]:
+            tensors[name] = tensors[name].bfloat16()
+
+    edit_tensors(folder, change)
+    tokens = list(range(30))
+    expected = logits(stands_for(folder, tmp_path / "same"), "c", "bfloat16", tokens)
+    assert torch.equal(logits(folder, "c", "bfloat16", tokens), expected)
 
 
 def test_native_numerics_take_it_dequantised(written, tmp_path) -> None:
