@@ -103,6 +103,21 @@ def noise_belongs_to_the_token(setup: Setup) -> None:
         assert kernels.sample(fewer, 1.0, 0, 1.0, 0.0, (seed, 0, 9)) == chosen
 
 
+def what_was_evicted_comes_back_from_the_host(setup: Setup) -> None:
+    """A conversation that others pushed out of a pool of eight blocks, and its next turn."""
+    engine = setup.engine(seqs=1, slots=3, blocks=8, max_model_len=512, offload_bytes=64 << 20)
+    few = replace(GREEDY, max_tokens=3)
+    first = drive(engine, [request(tokens(120, 2), params=replace(GREEDY, max_tokens=75))])["r"]
+    for other in range(2):
+        drive(engine, [request(tokens(450, 50 + other), params=few)])
+    history = request((*tokens(120, 2), *first.tokens, *tokens(20, 3)), params=replace(GREEDY, max_tokens=50))
+    second = drive(engine, [history])["r"]
+    stats = engine.stats().host
+    assert (second.cached, stats.hits) == (192, 1) and stats.reloaded_blocks == 3
+    assert second.compared == alone(setup, history, max_model_len=512).compared
+    assert assert_published_is_exact(engine) > 0
+
+
 def the_drafter_goes_on_after_a_hit(setup: Setup) -> None:
     """A second turn from a snapshot: its blocks, the drafter's entries in them included, against a prefill in one pass."""
     engine = setup.engine(speculative=SpeculativeConfig("mtp", 2))

@@ -78,12 +78,13 @@ class Setup:
         threads: int | None = None,
         snapshot_interval: int = 2048,
         speculative: SpeculativeConfig | None = None,
+        offload_bytes: int = 0,
     ) -> Engine:
         """A fresh engine; memory is small, and NaN until it is written."""
         kernels, dtype = on_test_device(self.kernels, self.dtype)
         config = EngineConfig(
             ModelConfig(str(self.folder), None, dtype, max_model_len, kernels, threads or self.threads),
-            CacheConfig(caching, 64 << 20, blocks, slots, snapshot_interval),
+            CacheConfig(caching, 64 << 20, blocks, slots, snapshot_interval, offload_bytes=offload_bytes),
             SchedulerConfig(seqs, budget),
             speculative=speculative,
         )
@@ -149,9 +150,9 @@ def alone(setup: Setup, item: Request, **options: object) -> Answer:
 
 
 def assert_published_is_exact(engine: Engine) -> int:
-    """Every published block and snapshot has the bits of a fresh one-pass prefill; returns how many were compared."""
+    """Every published block and snapshot, of both tiers, has the bits of a fresh one-pass prefill; how many were compared."""
     runner, compared = engine.runner, 0
-    for count, wrong in check_published(engine.cache, runner.state, runner.decoder, runner.drafter):
+    for count, wrong in check_published(engine.cache, runner.state, runner.decoder, runner.drafter, runner.host):
         assert not wrong, wrong
         compared += count
     return compared

@@ -11,6 +11,7 @@ from isotherm.core.constants import BLOCK
 from isotherm.core.plan import StateWrite
 from isotherm.kernels.api import Routing
 from isotherm.kernels.c_provider import CKernels
+from isotherm.runner.host import HostPool, Shelf
 from isotherm.runner.sampler import Sampler
 from isotherm.scheduler import admission, holding
 
@@ -290,3 +291,35 @@ def token_0_is_left_out_in_passes_of_many_rows_alone(patch: pytest.MonkeyPatch) 
         true(self, batch, k, v, index_key, weight, eps, table, store)
 
     patch.setattr(CKernels, "write_indexed", broken)
+
+
+def a_copy_to_the_host_misses_a_tensor(patch: pytest.MonkeyPatch) -> None:
+    true = Shelf.store
+
+    def broken(self, pairs):
+        true(self, pairs)
+        for _, target in pairs:
+            self.parts(target)[-1].fill_(0)
+
+    patch.setattr(Shelf, "store", broken)
+
+
+def an_id_is_freed_before_its_copy_has_completed(patch: pytest.MonkeyPatch) -> None:
+    """Copies out run after the pass of their plan, which may have written to what they read."""
+    true = HostPool.take
+    late = []
+
+    def broken(self, copies):
+        late.append(copies)
+        if len(late) > 1:
+            true(self, late.pop(0))
+
+    patch.setattr(HostPool, "take", broken)
+
+
+def a_copy_from_the_host_brings_the_state_of_another(patch: pytest.MonkeyPatch) -> None:
+    """Two states of one plan, or of the plans before, are exchanged."""
+    true = Shelf.fetch
+    patch.setattr(
+        Shelf, "fetch", lambda self, pairs: true(self, tuple((max(1, source - 1), to) for source, to in pairs))
+    )

@@ -51,6 +51,9 @@ CAUGHT_BY = [
     (mutations.noise_is_keyed_by_rank, checks.noise_belongs_to_the_token),
     (mutations.two_sequences_share_a_lane, checks.a_cancelled_neighbour_changes_nothing),
     (mutations.the_drafters_row_is_not_in_a_snapshot, checks.the_drafter_goes_on_after_a_hit),
+    (mutations.a_copy_to_the_host_misses_a_tensor, checks.what_was_evicted_comes_back_from_the_host),
+    (mutations.an_id_is_freed_before_its_copy_has_completed, checks.what_was_evicted_comes_back_from_the_host),
+    (mutations.a_copy_from_the_host_brings_the_state_of_another, checks.what_was_evicted_comes_back_from_the_host),
     *FLASH,
 ]
 

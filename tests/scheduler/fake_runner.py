@@ -6,7 +6,7 @@ Every read checks that the memory holds exactly what it should; reading a freed 
 from dataclasses import dataclass, field
 
 from isotherm.core.constants import BLOCK, ZERO_SLOT, block_floor, blocks_for
-from isotherm.core.plan import PassPlan, PassResult, RowResult, SampleRow, ScoreRow, Segment
+from isotherm.core.plan import HostCopies, PassPlan, PassResult, RowResult, SampleRow, ScoreRow, Segment
 from isotherm.core.vocabulary import Vocabulary
 
 VOCAB = 48
@@ -56,6 +56,10 @@ class FakeRunner:
         self.verified: dict[int, tuple[int, int]] = {}
         self.duplicates = 0
         self.rows = 0
+        self.host_blocks: dict[int, dict[int, tuple[int, int]]] = {}
+        self.host_slots: dict[int, tuple[int, int]] = {}
+        self.freed_here: list[tuple[str, int]] = []
+        self.brought = 0
 
     def duplicate(self, kind: str, kept: int, duplicate: int) -> None:
         self.duplicates += 1
@@ -63,14 +67,42 @@ class FakeRunner:
         assert memory[kept] == memory[duplicate], f"{kind}s {kept} and {duplicate} should be equal"
 
     def freed(self, kind: str, identity: int) -> None:
-        if kind == "slot":
-            self.slots.pop(identity, None)
-            return
-        self.blocks.pop(identity, None)
-        self.verified.pop(identity, None)
-        self.poisoned.discard(identity)
+        """What is freed of the device's memory may be copied out in the next plan; nobody else reads it."""
+        if kind.startswith("host"):
+            (self.host_blocks if kind == "host block" else self.host_slots).pop(identity, None)
+        else:
+            self.freed_here.append((kind, identity))
+
+    def _forget(self) -> None:
+        for kind, identity in self.freed_here:
+            if kind == "slot":
+                self.slots.pop(identity, None)
+                continue
+            self.blocks.pop(identity, None)
+            self.verified.pop(identity, None)
+            self.poisoned.discard(identity)
+        self.freed_here.clear()
+
+    def _carry(self, copies: HostCopies) -> None:
+        for source, target in copies.blocks_out:
+            assert target not in self.host_blocks, f"host block {target} is written twice"
+            self.host_blocks[target] = self.blocks[source]
+        for source, target in copies.slots_out:
+            assert target not in self.host_slots, f"host slot {target} is written twice"
+            self.host_slots[target] = self.slots[source]
+        self._forget()
+        for source, target in copies.blocks_in:
+            assert target not in self.blocks, f"block {target} is written twice"
+            self.blocks[target] = dict(self.host_blocks[source])
+            if any(token == POISON for token, _ in self.blocks[target].values()):
+                self.poisoned.add(target)
+        for source, target in copies.slots_in:
+            assert target not in self.slots, f"slot {target} is written twice"
+            self.slots[target] = self.host_slots[source]
+        self.brought += len(copies.slots_in)
 
     def run(self, plan: PassPlan) -> PassResult:
+        self._carry(plan.host)
         self._check_batch(plan)
         self.rows += plan.tokens
         return PassResult(tuple(self._run(segment) for segment in plan.segments))

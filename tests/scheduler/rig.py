@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from fake_runner import FakeRunner, letters
 
-from isotherm.cache import PrefixCache
+from isotherm.cache import PrefixCache, TieredPrefixCache
 from isotherm.core.config import SchedulerConfig
 from isotherm.core.layout import Layout
 from isotherm.core.plan import PassPlan
@@ -27,9 +27,16 @@ class Rig:
         layout: Layout | None = None,
         waiting: int = 1024,
         block_hash: Callable[[tuple[int, ...]], int] = hash,
+        host: tuple[int, int] | None = None,
     ):
         self.runner = FakeRunner()
-        self.cache = PrefixCache(blocks, slots, enabled=caching, observer=self.runner, block_hash=block_hash)
+        self.cache: PrefixCache
+        if host is None:
+            self.cache = PrefixCache(blocks, slots, enabled=caching, observer=self.runner, block_hash=block_hash)
+        else:
+            self.cache = TieredPrefixCache(
+                blocks, slots, *host, enabled=caching, observer=self.runner, block_hash=block_hash
+            )
         config = SchedulerConfig(max_num_seqs=seqs, max_num_batched_tokens=budget, max_waiting=waiting)
         layout = layout or Layout(snapshot_interval=256)
         self.scheduler = Scheduler(config, self.cache, layout, letters(), max_model_len)

@@ -30,8 +30,9 @@ def draw_request(rng: random.Random, name: str, history: list[tuple[int, ...]], 
     )
 
 
+@pytest.mark.parametrize("host", [None, (1, 1), (7, 3), (400, 200)], ids=str)
 @pytest.mark.parametrize("seed", range(24))
-def test_any_schedule_gives_each_request_the_answer_it_gets_alone(seed: int) -> None:
+def test_any_schedule_gives_each_request_the_answer_it_gets_alone(seed: int, host: tuple[int, int] | None) -> None:
     rng = random.Random(seed)
     blocks, limit = rng.choice([(6, 384), (8, 384), (30, 512), (200, 512)])
     rig = Rig(
@@ -41,6 +42,7 @@ def test_any_schedule_gives_each_request_the_answer_it_gets_alone(seed: int) -> 
         seqs=rng.choice([1, 2, 4, 6]),
         max_model_len=limit,
         caching=rng.random() < 0.9,
+        host=host,
     )
     history: list[tuple[int, ...]] = []
     asked: dict[str, Request] = {}
@@ -82,12 +84,31 @@ def test_one_at_a_time_every_hit_is_what_the_policy_says(seed: int) -> None:
     assert rig.scheduler.stats().cache_hits > 0
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_one_at_a_time_a_tiny_pool_over_a_roomy_host_hits_as_if_there_were_memory_enough(seed: int) -> None:
+    """But for snapshots that a prompt went without, since its own blocks and states took all there was."""
+    rng = random.Random(seed)
+    rig = Rig(blocks=10, slots=12, budget=rng.choice([50, 64, 300]), max_model_len=512, host=(3000, 600))
+    policy = Policy()
+    history: list[tuple[int, ...]] = []
+    for i in range(25):
+        asked = draw_request(rng, str(i), history, 400)
+        expected = policy.expect(asked)
+        rig.run(asked)
+        first = rig.outputs[asked.id][0]
+        assert (first.cached_tokens, first.matched_tokens) == expected, asked.id
+        policy.record(asked, rig.tokens(asked.id))
+        history.append(asked.prompt + rig.tokens(asked.id))
+    stats = rig.scheduler.stats()
+    assert stats.evicted_snapshots and stats.host.hits and not stats.skipped_snapshots and not stats.host.lost_snapshots
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_same_calls_plan_the_same_passes(seed: int) -> None:
     def plans() -> list[object]:
         rng = random.Random(seed)
-        rig = Rig(blocks=8, slots=4, seqs=3, budget=80, max_model_len=384)
+        rig = Rig(blocks=8, slots=4, seqs=3, budget=80, max_model_len=384, host=(9, 5))
         rig.run(*[draw_request(rng, str(i), [], 384) for i in range(8)])
-        return [plan.segments for plan in rig.plans]
+        return [(plan.segments, plan.host) for plan in rig.plans]
 
     assert plans() == plans()

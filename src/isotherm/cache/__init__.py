@@ -6,6 +6,7 @@ Policy: docs/cache-policy.md.
 from isotherm.cache.hit import DeclineReason, Hit, Place, Published
 from isotherm.cache.observer import Observer
 from isotherm.cache.prefix import PrefixCache
+from isotherm.cache.tiered import TieredPrefixCache
 from isotherm.cache.tree import Namespace
 
-__all__ = ["DeclineReason", "Hit", "Namespace", "Observer", "Place", "PrefixCache", "Published"]
+__all__ = ["DeclineReason", "Hit", "Namespace", "Observer", "Place", "PrefixCache", "Published", "TieredPrefixCache"]

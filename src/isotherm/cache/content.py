@@ -1,5 +1,7 @@
 """The tree's content: which ids its nodes keep, and how they are given up again."""
 
+from collections.abc import Callable
+
 from isotherm.cache.eviction import EvictionOrder
 from isotherm.cache.pool import IdPool
 from isotherm.cache.tree import Node, RadixTree
@@ -10,7 +12,8 @@ class Content:
     """Keeps one block a node and one slot a snapshot, and drops both when they are worth least.
 
     It holds to one rule: a node that nobody holds and that has no snapshot at or below it does not stay. So every leaf is
-    held or carries a snapshot, and evicting snapshots is enough to free blocks.
+    held or carries a snapshot, and evicting snapshots is enough to free blocks. on_evict: told of a node whose snapshot is about
+    to be evicted, while all blocks of its path are still there.
     """
 
     def __init__(self, tree: RadixTree, blocks: IdPool, slots: IdPool):
@@ -20,6 +23,7 @@ class Content:
         self.order = EvictionOrder()
         self.evicted_blocks = 0
         self.evicted_snapshots = 0
+        self.on_evict: Callable[[Node], None] | None = None
         self._nodes: dict[int, Node] = {}
 
     def add_block(self, parent: Node, tokens: tuple[int, ...], block: int) -> Node:
@@ -85,6 +89,8 @@ class Content:
         return not node.children and not self.blocks.holders(node.block)
 
     def _evict(self, node: Node) -> None:
+        if self.on_evict is not None:
+            self.on_evict(node)
         self._drop_snapshot(node)
         self.evicted_snapshots += 1
         self.evicted_blocks += self._prune(node)

@@ -26,10 +26,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hit:
-    """The reusable part of a prompt, as one record: `tokens` of it, in `blocks`, with their state in `slot`.
+    """The reusable part of a prompt, as one record: `tokens` of it, in `blocks`, with their state in `slot`, or in `host`.
 
     matched: tokens whose blocks the tree held, usable or not. reason: why `tokens` is 0, else None.
-    place: the boundary at `tokens`, from where publication goes on.
+    place: the boundary at the end of `blocks`, from where publication goes on.
+    host: where the hit goes on in the host tier, else None: that tier's own hit, deeper than `place`. Its snapshot, and those of
+        its blocks that come after `blocks`, are brought in before the pass that reads them.
     replay, partial: None and NULL_BLOCK in exact mode. Tokens that are computed again though `blocks` may hold them already, and
         a block that is copied to begin the one after `blocks`.
     """
@@ -41,6 +43,7 @@ class Hit:
     reason: DeclineReason | None = None
     replay: Replay | None = None
     partial: int = NULL_BLOCK
+    host: "Hit | None" = None
 
     @classmethod
     def declined(cls, namespace: Namespace, reason: DeclineReason, matched: int = 0) -> "Hit":
@@ -50,7 +53,7 @@ class Hit:
     @property
     def tokens(self) -> int:
         """Prompt tokens that need not be computed."""
-        return self.place.tokens
+        return self.place.tokens if self.host is None else self.host.tokens
 
     @property
     def junction(self) -> int:
@@ -61,7 +64,9 @@ class Hit:
     def is_current(self) -> bool:
         """Whether the tree still holds what was found; asked before pinning, since a lookup pins nothing."""
         node = self.place.node
-        return node is None or (node.slot == self.slot and node.block == self.blocks[node.end // BLOCK - 1])
+        if node is None:
+            return True
+        return node.block == self.blocks[node.end // BLOCK - 1] and (self.host is not None or node.slot == self.slot)
 
     @property
     def pinned(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from typing import Literal, Protocol
 
-Kind = Literal["block", "slot"]
+Kind = Literal["block", "slot", "host block", "host slot"]
 
 
 class Observer(Protocol):

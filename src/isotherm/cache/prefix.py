@@ -10,7 +10,8 @@ from isotherm.cache.observer import Kind, Observer
 from isotherm.cache.pool import IdPool
 from isotherm.cache.tree import BlockHash, Namespace, Node, RadixTree
 from isotherm.core.constants import BLOCK, ZERO_SLOT
-from isotherm.core.plan import StateWrite
+from isotherm.core.plan import NO_COPIES, HostCopies, StateWrite
+from isotherm.core.stats import HostStats
 
 
 class PrefixCache:
@@ -80,6 +81,29 @@ class PrefixCache:
         """The hit is being used: its snapshot counts as new to eviction."""
         if hit.place.node is not None:
             self._content.order.touch(hit.place.node)
+
+    def bring(self, hit: Hit) -> tuple[tuple[int, ...], int]:
+        """Where a pinned hit's blocks and snapshot are, or will be when the next pass begins; they are held by the caller."""
+        return hit.blocks, hit.slot
+
+    def is_coming(self, hit: Hit) -> bool:
+        """Whether the next pass brings the hit's snapshot already, for another sequence: after it, the hit is nearer."""
+        return False
+
+    def arrived(self, slot: int) -> int:
+        """The boundary of the state that the last pass brought into `slot`, told once; 0 for none."""
+        return 0
+
+    def moves(self) -> HostCopies:
+        """The copies that the next pass begins with. They are in flight until `moved`."""
+        return NO_COPIES
+
+    def moved(self) -> None:
+        """The copies in flight have completed."""
+
+    def host_stats(self) -> HostStats:
+        """Of the host tier; zeros where there is none."""
+        return HostStats()
 
     def allocate_blocks(self, count: int) -> tuple[int, ...] | None:
         """`count` blocks, evicting if need be; None, and nothing changed, when too many are held."""

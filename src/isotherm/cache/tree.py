@@ -47,6 +47,14 @@ class Node:
         """How many nodes are directly below."""
         return sum(map(len, self.children.values()))
 
+    def path(self) -> "list[Node]":
+        """The nodes from the first block down to this one."""
+        found, node = [], self
+        while node.parent is not None:
+            found.append(node)
+            node = node.parent
+        return found[::-1]
+
     def offspring(self) -> "Iterator[Node]":
         """The nodes directly below."""
         for bucket in self.children.values():

@@ -39,6 +39,7 @@ class CacheConfig:
     blocks, slots: how many of each, 0 to derive them from memory_bytes (tests set them to make pools tiny).
     snapshot_interval: a long prompt keeps a snapshot every so many tokens (a multiple of 64; 0 for none).
     gpu_memory_utilization: of a GPU's memory, weights and what a pass needs included, how much may be used in all.
+    offload_bytes: memory of the host for what is evicted, half for blocks and half for states; 0 to let it go.
     """
 
     enable_prefix_caching: bool = True
@@ -47,15 +48,18 @@ class CacheConfig:
     slots: int = 0
     snapshot_interval: int = 2048
     gpu_memory_utilization: float = 0.9
+    offload_bytes: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.gpu_memory_utilization <= 1:
             raise ConfigError(
                 "gpu_memory_utilization", f"must be above 0, at most 1, got {self.gpu_memory_utilization}"
             )
-        for name in ("memory_bytes", "blocks", "slots", "snapshot_interval"):
+        for name in ("memory_bytes", "blocks", "slots", "snapshot_interval", "offload_bytes"):
             if getattr(self, name) < 0:
                 raise ConfigError(name, f"must not be negative, got {getattr(self, name)}")
+        if self.offload_bytes and not self.enable_prefix_caching:
+            raise ConfigError("kv_offloading_size", "needs prefix caching, which is off")
         if self.snapshot_interval % BLOCK:
             raise ConfigError("snapshot_interval", f"must be a multiple of {BLOCK}, got {self.snapshot_interval}")
 
@@ -133,6 +137,8 @@ class EngineConfig:
             raise ConfigError("numerics", f"must be exact or native, got {self.numerics!r}")
         if self.native.drafter_anchor and not self.has_drafter:
             raise ConfigError("native_drafter_anchor", "there is no drafter: --speculative-config with the method mtp")
+        if self.cache.offload_bytes:
+            raise ConfigError("kv_offloading_size", "cannot be honoured: numerics=native has no host tier")
         if self.model.dtype == "float32":
             raise ConfigError("dtype", "numerics=native is always in bfloat16")
         if self.model.kernels != "auto":

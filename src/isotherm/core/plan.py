@@ -107,11 +107,31 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class HostCopies:
+    """Whole blocks and slots that change between the device's memory and the host tier's, as pairs of ids (source, target).
+
+    They are carried out before the pass, those out first: an id that one of them reads may be written by one in, or by the pass.
+    """
+
+    blocks_out: tuple[tuple[int, int], ...] = ()
+    slots_out: tuple[tuple[int, int], ...] = ()
+    blocks_in: tuple[tuple[int, int], ...] = ()
+    slots_in: tuple[tuple[int, int], ...] = ()
+
+
+NO_COPIES = HostCopies()
+
+
+@dataclass(frozen=True, slots=True)
 class PassPlan:
-    """One forward over a batch of segments, at most one a sequence. copies: carried out first; none in exact mode."""
+    """One forward over a batch of segments, at most one a sequence. host, then copies: carried out first.
+
+    copies: none in exact mode. host: none without a host tier.
+    """
 
     segments: tuple[Segment, ...]
     copies: tuple[BlockCopy, ...] = ()
+    host: HostCopies = NO_COPIES
 
     @property
     def tokens(self) -> int:

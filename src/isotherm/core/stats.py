@@ -4,8 +4,29 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class HostStats:
+    """Of the host tier: what it holds now, and, ever growing, what was copied to it and back.
+
+    hits: requests whose hit went on there. hit_tokens: prompt tokens that only it had. lost_snapshots: evicted from the device,
+    and not taken since all of the tier was in use or too small.
+    """
+
+    blocks_used: int = 0
+    slots_used: int = 0
+    offloaded_blocks: int = 0
+    offloaded_snapshots: int = 0
+    reloaded_blocks: int = 0
+    reloaded_snapshots: int = 0
+    lost_snapshots: int = 0
+    hits: int = 0
+    hit_tokens: int = 0
+    bytes_used: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """Fixed at load. build: the fingerprint of everything that decides bits. blocks, slots: capacities.
+    """Fixed at load. build: the fingerprint of everything that decides bits. blocks, slots: capacities; host_blocks, host_slots:
+    the host tier's, 0 without one.
 
     snapshot_interval: the layout's, so that a client can compute which hits to expect. numerics: "exact" or "native".
     """
@@ -18,6 +39,8 @@ class EngineInfo:
     prefix_caching: bool
     build: dict[str, str] = field(default_factory=dict)
     numerics: str = "exact"
+    host_blocks: int = 0
+    host_slots: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +81,4 @@ class EngineStats:
     drafts: int = 0
     drafted_tokens: int = 0
     accepted_by_position: tuple[int, ...] = ()
+    host: HostStats = field(default_factory=HostStats)

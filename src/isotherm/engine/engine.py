@@ -60,7 +60,10 @@ class Engine:
             prefix_caching=self.cache.enabled,
             build=build_fingerprint(kernels, weights),
             numerics=config.numerics,
+            host_blocks=capacity.host_blocks,
+            host_slots=capacity.host_slots,
         )
+        self._block_bytes, self._slot_bytes = capacity.block_bytes, capacity.slot_bytes
         self.tracer = Tracer(Path(config.trace), self.runner, self.info.build) if config.trace else None
 
     def add(self, request: Request) -> None:
@@ -89,13 +92,14 @@ class Engine:
         return self.scheduler.has_work
 
     def step(self, meanwhile: Callable[[], None] = lambda: None) -> list[Output]:
-        """One pass: plan it, run it, apply it."""
+        """One pass: plan it, carry what it moves, run it, apply it."""
         plan, tracer = self.scheduler.schedule(), self.tracer
         if plan is None or tracer is not None:
             meanwhile()
         if plan is None:
             outputs = self.scheduler.idle()
         else:
+            self.runner.carry(plan)
             outputs = self.scheduler.complete(plan, self._run(plan, meanwhile))
         if tracer is not None:
             tracer.note(outputs)
@@ -106,7 +110,9 @@ class Engine:
 
     def stats(self) -> EngineStats:
         """Gauges and counters."""
-        stats = replace(self.scheduler.stats(), resident_bytes=resident_memory())
+        stats = self.scheduler.stats()
+        held = stats.host.blocks_used * self._block_bytes + stats.host.slots_used * self._slot_bytes
+        stats = replace(stats, resident_bytes=resident_memory(), host=replace(stats.host, bytes_used=held))
         if isinstance(self.runner, NativeRunner):
             checksums = self.runner.checksums
             return replace(stats, states_restored=checksums.restored, states_restored_equal=checksums.equal)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from isotherm.cache import PrefixCache
+from isotherm.cache import Observer, PrefixCache, TieredPrefixCache
 from isotherm.core.config import EngineConfig
 from isotherm.core.layout import Layout
 from isotherm.engine.device import provider_for
@@ -54,5 +54,17 @@ def parts_for(config: EngineConfig, folder: Path, decoder: Decoder, capacity: Ca
         cache = NativePrefixCache(layout, blocks, slots, enabled=caching, anchor=runner.anchor)
         return Parts(runner, cache, layout)
     drafter = None if mtp is None else Drafter(mtp, decoder)
-    runner = Runner(decoder, capacity, drafter, record=not config.model.enforce_eager)
-    return Parts(runner, PrefixCache(blocks, slots, enabled=caching), Layout(interval))
+    return Parts(
+        Runner(decoder, capacity, drafter, record=not config.model.enforce_eager),
+        cache_for(capacity, caching),
+        Layout(interval),
+    )
+
+
+def cache_for(capacity: Capacity, enabled: bool, observer: Observer | None = None) -> PrefixCache:
+    """The prefix cache of exact numerics, with a host tier where there is memory for one."""
+    blocks, slots = capacity.blocks - 1, capacity.slots - 1
+    if not capacity.host_slots:
+        return PrefixCache(blocks, slots, enabled=enabled, observer=observer)
+    host = capacity.host_blocks, capacity.host_slots
+    return TieredPrefixCache(blocks, slots, *host, enabled=enabled, observer=observer)

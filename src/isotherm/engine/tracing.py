@@ -56,7 +56,7 @@ class Tracer:
         self._numbers[request.id] = number
 
     def run(self, plan: PassPlan) -> PassResult:
-        """The runner's result, and a record of each segment."""
+        """The runner's result, and a record of each segment. What the plan moves was carried."""
         self._passes += 1
         hits = [self._restored(segment) for segment in plan.segments]
         hashes = PassHashes(self._hash)

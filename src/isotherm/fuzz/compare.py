@@ -32,7 +32,7 @@ def judge(model: Model, script: Script) -> Verdict:
         return Verdict(len(script.asks), 0, ("it did not come to an end",))
     failures = list(subject.audit.wrong)
     runner = subject.runner
-    states = check_published(subject.cache, runner.state, model.decoder, runner.drafter)
+    states = check_published(subject.cache, runner.state, model.decoder, runner.drafter, runner.host)
     compared = subject.audit.compared
     for count, failure in (*_answers(model, played), *states):
         compared += count

@@ -1,6 +1,7 @@
 """Drawing scripts at random. What is likely is what has broken engines: offsets around 64, tiny pools, late arrivals."""
 
 import random
+from dataclasses import replace
 
 from isotherm.core.constants import BLOCK
 from isotherm.core.sampling import SamplingParams
@@ -26,12 +27,20 @@ def draw(seed: int, longest: int, vocabulary: int) -> Script:
         method=rng.choice(("mtp", "mtp", "ngram")),
         adaptive=rng.random() < 0.3,
     )
+    host_blocks, host_slots = _host(random.Random(f"host {seed}"))
+    setting = replace(setting, host_blocks=host_blocks, host_slots=host_slots)
     asks: list[Ask] = []
     step = 0
     for number in range(rng.randint(3, 14)):
         step += rng.choice((0, 0, 1, 2, 5, 20, 80))
         asks.append(_ask(rng, number, step, longest, vocabulary, setting.drafts))
     return Script(seed, setting, tuple(asks))
+
+
+def _host(rng: random.Random) -> tuple[int, int]:
+    """Blocks and slots of a host tier, every second time: too small for a path, tiny, or large. With chances of its own, so
+    that a seed draws the same requests as before there was one."""
+    return (0, 0) if rng.random() < 0.5 else (rng.choice((1, 4, 12, 30, 200)), rng.choice((1, 2, 5, 40)))
 
 
 def _ask(rng: random.Random, number: int, at: int, longest: int, vocabulary: int, drafts: int) -> Ask:

@@ -52,6 +52,7 @@ class Setting:
     """How the engine is set up. spare_blocks, slots: beyond the least that the limits need, so 0 is the tiniest pool.
 
     drafts: how many tokens are guessed ahead at most, by `method`; 0 for none. adaptive: fewer where they were wrong.
+    host_blocks, host_slots: of the host tier, 0 for none.
     """
 
     caching: bool = True
@@ -64,6 +65,8 @@ class Setting:
     drafts: int = 0
     method: str = "mtp"
     adaptive: bool = False
+    host_blocks: int = 0
+    host_slots: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,29 +5,36 @@ from collections.abc import Iterator
 
 import torch
 
-from isotherm.cache import PrefixCache
+from isotherm.cache import PrefixCache, TieredPrefixCache
 from isotherm.core.constants import BLOCK
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState
 from isotherm.runner.drafter import Drafter
 from isotherm.runner.forward import Sequenced
+from isotherm.runner.host import HostPool
 
 Digests = dict[str, str]
 """By name of a tensor."""
 
 
 def check_published(
-    cache: PrefixCache, state: ModelState, decoder: Decoder, drafter: Drafter | None
+    cache: PrefixCache, state: ModelState, decoder: Decoder, drafter: Drafter | None, host: HostPool | None = None
 ) -> Iterator[tuple[int, str]]:
-    """For each published block, and the snapshot at its end: how many values were compared, and which differ, in words."""
+    """For each published block, and the snapshot at its end: how many values were compared, and which differ, in words.
+
+    host: the memory of the cache's host tier, whose blocks and snapshots are looked at too.
+    """
+    kept = [(tokens, _kept(state, block, slot), "") for tokens, block, slot in cache.published()]
+    if host is not None and isinstance(cache, TieredPrefixCache):
+        found = cache.host.published()
+        kept += [(tokens, _kept_in(host, state, block, slot), "in the host ") for tokens, block, slot in found]
     known: dict[tuple[int, ...], Digests] = {}
-    for tokens, block, slot in sorted(cache.published(), key=lambda item: len(item[0]), reverse=True):
+    for tokens, values, where in sorted(kept, key=lambda item: len(item[0]), reverse=True):
         if tokens not in known:
             for end, expected in state_along(decoder, tokens, drafter).items():
                 known[tokens[:end]] = expected
-        kept = _kept(state, block, slot)
-        wrong = [name for name, value in kept.items() if known[tokens][name] != value]
-        yield len(kept), f"after {len(tokens)} tokens: {', '.join(wrong)}" if wrong else ""
+        wrong = [name for name, value in values.items() if known[tokens][name] != value]
+        yield len(values), f"{where}after {len(tokens)} tokens: {', '.join(wrong)}" if wrong else ""
 
 
 def state_along(decoder: Decoder, tokens: tuple[int, ...], drafter: Drafter | None) -> dict[int, Digests]:
@@ -42,6 +49,14 @@ def _kept(state: ModelState, block: int, slot: int) -> Digests:
     """Of a block, and of a slot unless it is the zero slot."""
     found = {f"block {name}": digest(tensor[block]) for name, tensor in state.by_block().items()}
     return found | {f"slot {name}": digest(tensor[slot]) for name, tensor in state.by_slot().items() if slot}
+
+
+def _kept_in(host: HostPool, state: ModelState, block: int, slot: int) -> Digests:
+    """The same of the host tier's."""
+    blocks = zip(state.by_block(), host.blocks.parts(block), strict=True)
+    slots = zip(state.by_slot(), host.slots.parts(slot), strict=True) if slot else ()
+    found = {f"block {name}": digest(part) for name, part in blocks}
+    return found | {f"slot {name}": digest(part) for name, part in slots}
 
 
 def poison(state: ModelState) -> None:

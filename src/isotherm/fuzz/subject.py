@@ -5,13 +5,14 @@ from pathlib import Path
 
 import torch
 
-from isotherm.cache import PrefixCache
 from isotherm.cache.observer import Kind
 from isotherm.core.config import CacheConfig, DType, Provider, SchedulerConfig, SpeculativeConfig
 from isotherm.core.layout import Layout
+from isotherm.core.plan import HostCopies
 from isotherm.core.request import Output, Request
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.engine.device import check_supported
+from isotherm.engine.numerics import cache_for
 from isotherm.fuzz.script import Setting
 from isotherm.fuzz.states import digest, poison
 from isotherm.kernels.load import load_kernels, with_threads
@@ -20,8 +21,9 @@ from isotherm.model.hf_config import read_spec
 from isotherm.model.load import load_decoder
 from isotherm.model.mtp import AnyMtp, has_mtp, load_mtp
 from isotherm.model.state import ModelState
-from isotherm.runner.capacity import Floor, plan_capacity
+from isotherm.runner.capacity import Capacity, Floor, plan_capacity
 from isotherm.runner.drafter import Drafter
+from isotherm.runner.host import HostPool
 from isotherm.runner.runner import Runner
 from isotherm.scheduler.limits import minimum_blocks, minimum_slots
 from isotherm.scheduler.scheduler import Scheduler
@@ -55,14 +57,22 @@ def open_model(name: str, folder: Path, longest: int, kernels: Provider, dtype: 
 
 @dataclass(slots=True)
 class Audit:
-    """Hears of what the cache frees and of what it holds twice. wrong: what was not as it should be."""
+    """Hears of what the cache frees and of what it holds twice. wrong: what was not as it should be.
+
+    host: the host tier's memory. What is freed of the device's may still have to be copied there first.
+    """
 
     state: ModelState
+    host: HostPool | None = None
     compared: int = 0
     wrong: list[str] = field(default_factory=list)
+    _freed: list[tuple[Kind, int]] = field(default_factory=list)
 
     def duplicate(self, kind: Kind, kept: int, duplicate: int) -> None:
         """Two computations of one thing: every byte must be the same."""
+        if kind not in ("block", "slot"):
+            self.wrong.append(f"there are two copies of one {kind}")
+            return
         for name, tensor in self._tensors(kind).items():
             self.compared += 1
             if digest(tensor[kept]) != digest(tensor[duplicate]):
@@ -70,11 +80,46 @@ class Audit:
 
     def freed(self, kind: Kind, identity: int) -> None:
         """Nobody may read it any more: NaN, so that it shows."""
-        for tensor in self._tensors(kind).values():
-            tensor[identity] = float("nan")
+        if self.host is not None and kind in ("host block", "host slot"):
+            (self.host.blocks if kind == "host block" else self.host.slots).poison(identity)
+            return
+        self._freed.append((kind, identity))
+        if self.host is None:
+            self.copied_out()
+
+    def copied_out(self) -> None:
+        """What was freed of the device's memory has been copied to the host, if it was to be."""
+        freed, self._freed = self._freed, []
+        for kind, identity in freed:
+            for tensor in self._tensors(kind).values():
+                tensor[identity] = float("nan")
 
     def _tensors(self, kind: Kind) -> dict[str, torch.Tensor]:
         return self.state.by_block() if kind == "block" else self.state.by_slot()
+
+
+class AuditedPool(HostPool):
+    """A host tier whose copies out end the life of what was freed."""
+
+    audit: Audit
+
+    def take(self, copies: HostCopies) -> None:
+        """See HostPool."""
+        super().take(copies)
+        self.audit.copied_out()
+
+
+def audited(runner: Runner, capacity: Capacity) -> Audit:
+    """Make all of the runner's memory NaN, and hear of what becomes free in it."""
+    poison(runner.state)
+    audit = Audit(runner.state)
+    if runner.host is not None:
+        audit.host = runner.host = pool = AuditedPool(runner.state, capacity.host_blocks, capacity.host_slots)
+        pool.audit = audit
+        for shelf, count in ((pool.blocks, capacity.host_blocks), (pool.slots, capacity.host_slots)):
+            for identity in range(1, count + 1):
+                shelf.poison(identity)
+    return audit
 
 
 class Subject:
@@ -93,10 +138,11 @@ class Subject:
         )
         drafter = model.drafter(setting)
         capacity = plan_capacity(decoder.spec, kernels, config, setting.seqs, floor, 0, drafter is not None)
+        if setting.caching and setting.host_blocks and setting.host_slots:
+            capacity = replace(capacity, host_blocks=setting.host_blocks, host_slots=setting.host_slots)
         self.runner = Runner(decoder, capacity, drafter)
-        poison(self.runner.state)
-        self.audit = Audit(self.runner.state)
-        self.cache = PrefixCache(capacity.blocks - 1, capacity.slots - 1, enabled=setting.caching, observer=self.audit)
+        self.audit = audited(self.runner, capacity)
+        self.cache = cache_for(capacity, setting.caching, self.audit)
         guesses = setting.drafts > 0 and (drafter is not None or setting.method == "ngram")
         self._most = setting.drafts if guesses else 0
         speculative = SpeculativeConfig(setting.method, setting.drafts, setting.adaptive) if guesses else None
@@ -122,6 +168,10 @@ class Subject:
         """One pass, and every invariant of scheduler and cache checked before and after it. Raises AssertionError."""
         plan = self.scheduler.schedule()
         self.scheduler.check()
-        outputs = self.scheduler.idle() if plan is None else self.scheduler.complete(plan, self.runner.run(plan))
+        if plan is None:
+            outputs = self.scheduler.idle()
+        else:
+            self.runner.carry(plan)
+            outputs = self.scheduler.complete(plan, self.runner.run(plan))
         self.scheduler.check()
         return outputs

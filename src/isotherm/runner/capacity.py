@@ -8,16 +8,23 @@ from isotherm.kernels.api import Kernels
 from isotherm.model.spec import ModelSpec
 from isotherm.model.state import allocate
 
+GIB = 1 << 30
+
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Sizes of the state store. blocks and slots count the reserved id 0; lanes is the most live sequences."""
+    """Sizes of the state store. blocks and slots count the reserved id 0; lanes is the most live sequences.
+
+    host_blocks, host_slots: of the host tier, 0 without one; they count no id 0, which takes no memory there.
+    """
 
     blocks: int
     slots: int
     lanes: int
     block_bytes: int
     slot_bytes: int
+    host_blocks: int = 0
+    host_slots: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,8 @@ def plan_capacity(
 ) -> Capacity:
     """Explicit counts as asked; what is left of the budget goes half to blocks, half to slots, above the floor.
 
-    The default budget is a quarter of `available_bytes`, at most 4 GiB. Raises ConfigError when the floor does not fit.
+    The default budget is a quarter of `available_bytes`, at most 4 GiB. Raises ConfigError when the floor does not fit, or a host
+    tier of one block and one state, or not the host tier.
     """
     block_bytes, slot_bytes = _sizes(spec, kernels, drafter)
     budget = config.memory_bytes or min(available_bytes // 4, 4 << 30)
@@ -56,7 +64,28 @@ def plan_capacity(
     for name, count, minimum in (("blocks", blocks, floor.blocks), ("slots", slots, floor.slots)):
         if count < minimum:
             raise ConfigError(name, f"must be at least {minimum} for these limits, got {count}")
-    return Capacity(blocks + 1, slots + 1, lanes, block_bytes, slot_bytes)
+    host = host_capacity(config.offload_bytes, block_bytes, slot_bytes, available_bytes)
+    return Capacity(blocks + 1, slots + 1, lanes, block_bytes, slot_bytes, *host)
+
+
+def host_capacity(offload_bytes: int, block_bytes: int, slot_bytes: int, available_bytes: int) -> tuple[int, int]:
+    """Blocks and slots of a host tier of so many bytes, half each. Raises ConfigError when none or not all of it fits."""
+    if not offload_bytes:
+        return 0, 0
+    least = 2 * max(block_bytes, slot_bytes)
+    if offload_bytes < least:
+        raise ConfigError(
+            "kv_offloading_size",
+            f"{offload_bytes / GIB:.3g} GiB is too little: half of it holds KV blocks, the other half states, and one of "
+            f"each takes {least / GIB:.3g} GiB",
+        )
+    if offload_bytes > available_bytes:
+        raise ConfigError(
+            "kv_offloading_size",
+            f"{offload_bytes / GIB:.3g} GiB is more than the {available_bytes / GIB:.3g} GiB of memory that are free",
+        )
+    half = offload_bytes // 2
+    return half // max(block_bytes, 1), half // max(slot_bytes, 1)
 
 
 def _sizes(spec: ModelSpec, kernels: Kernels, drafter: bool) -> tuple[int, int]:

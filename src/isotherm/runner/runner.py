@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from isotherm.core.plan import BlockCopy, PassPlan, PassResult, RowResult, SampleRow, ScoreRow
+from isotherm.core.plan import NO_COPIES, BlockCopy, HostCopies, PassPlan, PassResult, RowResult, SampleRow, ScoreRow
 from isotherm.kernels.batch import Batch
 from isotherm.model.decoder import Decoder
 from isotherm.model.state import ModelState, allocate
@@ -14,6 +14,7 @@ from isotherm.runner.device_sampler import DeviceSampler
 from isotherm.runner.drafter import Drafter
 from isotherm.runner.few_rows import MOST_ROWS, FewRows
 from isotherm.runner.graphs import Graphs, Played
+from isotherm.runner.host import HostPool
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
 from isotherm.runner.watch import PassWatch
@@ -36,11 +37,21 @@ class Runner:
         self.state: ModelState = allocate(
             decoder.spec, decoder.kernels, capacity.blocks, capacity.slots, lanes, drafter is not None
         )
+        self.host = HostPool(self.state, capacity.host_blocks, capacity.host_slots) if capacity.host_slots else None
+        self._carried: HostCopies = NO_COPIES
         self.sampler = DeviceSampler(decoder.kernels) if on_device else Sampler(decoder.kernels)
         if record and drafter is not None and self.state.drafter is not None:
             drafter.record(self.state.drafter, capacity.lanes)
         self._few_rows = FewRows(decoder, self.state) if record and FewRows.can_record(decoder) else None
         self.graphs = Graphs(decoder, self.state, capacity) if record and Graphs.can_record(decoder) else None
+
+    @torch.inference_mode()
+    def carry(self, plan: PassPlan) -> None:
+        """Copy what the plan moves between the device and the host tier. To be done once, before the plan is run."""
+        if self.host is not None:
+            self.host.take(plan.host)
+            self.host.give(plan.host)
+        self._carried = plan.host
 
     @torch.inference_mode()
     def run(
@@ -50,6 +61,7 @@ class Runner:
 
         meanwhile: called once, while a GPU plays the pass, or before one that is launched from here.
         """
+        assert plan.host is NO_COPIES or plan.host is self._carried, "what the pass reads was not brought"
         self._copy(plan.copies)
         played = None if self.graphs is None or watch is not None else self.graphs.play(plan)
         meanwhile()

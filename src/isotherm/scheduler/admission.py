@@ -31,6 +31,8 @@ class Admission:
             if self._still_refused(head):
                 return
             hit = look_up(self._cache, self._layout, head)
+            if self._cache.is_coming(hit):
+                return
             if not self._blocks_suffice(head, hit):
                 self._refused_at = (head.number, self._cache.blocks.available)
                 return
@@ -51,9 +53,11 @@ class Admission:
         return self._cache.blocks.available - reserved >= needed
 
     def _slots_suffice(self, hit: Hit, end: int) -> bool:
-        """Whether there is a slot for the last boundary of its first segment, once the hit's own is held."""
+        """Whether there is a slot for the last boundary of its first segment, and one for a state that is brought in, once the
+        hit's own is held."""
         pins_idle = hit.slot != ZERO_SLOT and not self._cache.slots.holders(hit.slot)
-        return block_floor(end) <= hit.tokens or self._cache.slots.available - pins_idle >= 1
+        needed = (block_floor(end) > hit.tokens) + (hit.host is not None)
+        return not needed or self._cache.slots.available - pins_idle >= needed
 
     def _still_refused(self, head: Sequence) -> bool:
         """Whether blocks were short for the head, and none was freed since. Spares looking a long prompt up at every pass."""

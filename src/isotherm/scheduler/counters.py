@@ -6,13 +6,15 @@ from isotherm.cache import Hit
 
 
 class Counters:
-    """Ever-growing, one owner: the scheduler. Fields are those of EngineStats."""
+    """Ever-growing, one owner: the scheduler. Fields are those of EngineStats and HostStats."""
 
     def __init__(self) -> None:
         self.cache_queries = 0
         self.cache_hits = 0
         self.matched = 0
         self.restored = 0
+        self.host_hits = 0
+        self.host_hit_tokens = 0
         self.declined: Counter[str] = Counter()
         self.preemptions = 0
         self.prompt_tokens = 0
@@ -38,6 +40,9 @@ class Counters:
             self.cache_queries += prompt_tokens
         self.cache_hits += hit.tokens
         self.matched += hit.matched > 0
+        if hit.host is not None:
+            self.host_hits += 1
+            self.host_hit_tokens += hit.tokens - hit.place.tokens
         if hit.reason is None:
             self.restored += 1
         else:

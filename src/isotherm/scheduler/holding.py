@@ -20,12 +20,11 @@ def look_up(cache: PrefixCache, layout: Layout, sequence: Sequence) -> Hit:
 
 
 def enter(cache: PrefixCache, layout: Layout, sequence: Sequence, hit: Hit) -> None:
-    """Start from the hit: its blocks and its slot become the sequence's."""
+    """Start from the hit: its blocks and its slot become the sequence's, or copies of them, made before its first pass."""
     cache.pin(hit)
     cache.touch(hit)
     sequence.computed = hit.tokens
-    sequence.blocks = hit.blocks
-    sequence.slot = hit.slot
+    sequence.blocks, sequence.slot = cache.bring(hit)
     sequence.place = hit.place
     sequence.replay = hit.replay
     sequence.borrowed = hit.partial
@@ -39,11 +38,15 @@ def enter(cache: PrefixCache, layout: Layout, sequence: Sequence, hit: Hit) -> N
 def advance(
     cache: PrefixCache, layout: Layout, sequence: Sequence, segment: Segment, publish: bool, rejected: int = 0
 ) -> None:
-    """A pass has computed `segment`: move on to its last boundary, and show what of the prompt it finished.
+    """A pass has computed `segment`: move on to its last boundary, and show what was brought in for it and what of the prompt it
+    finished.
 
     rejected: its last tokens that were not to come; no boundary lies beyond them.
     """
     sequence.computed = segment.end - rejected
+    brought = cache.arrived(sequence.slot)
+    if brought and publish:
+        (sequence.slot,) = _publish(cache, layout, sequence, brought, (StateWrite(brought, sequence.slot),))
     if sequence.copy is not None:
         _give_back_borrowed(cache, sequence)
     if segment.writes:

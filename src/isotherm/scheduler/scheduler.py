@@ -1,5 +1,7 @@
 """The scheduler: which tokens of which sequences the next pass computes. Pure planning, one pass in flight at a time."""
 
+from dataclasses import replace
+
 from isotherm.cache import PrefixCache
 from isotherm.core.config import SchedulerConfig, SpeculativeConfig
 from isotherm.core.errors import ConfigError, QueueFullError, RequestError
@@ -106,9 +108,10 @@ class Scheduler:
         for sequence in prefills:
             draft.extend(sequence)
         self._admission.admit(draft)
-        self._in_flight = draft.finish()
-        if self._in_flight is None and (self._roster.running or self._roster.waiting):
+        plan = draft.finish()
+        if plan is None and (self._roster.running or self._roster.waiting):
             raise RuntimeError("sequences are there and none can go on")
+        self._in_flight = None if plan is None else replace(plan, host=self._cache.moves())
         return self._in_flight
 
     def complete(self, plan: PassPlan, result: PassResult) -> list[Output]:
@@ -116,6 +119,7 @@ class Scheduler:
         if plan is not self._in_flight:
             raise RuntimeError("not the pass in flight")
         self._in_flight = None
+        self._cache.moved()
         self._counters.passes += 1
         by_number = {sequence.number: sequence for sequence in self._roster.running}
         drafts = result.drafts or ((),) * len(plan.segments)
@@ -153,6 +157,7 @@ class Scheduler:
             drafts=counters.drafts,
             drafted_tokens=counters.drafted_tokens,
             accepted_by_position=tuple(counters.accepted),
+            host=replace(self._cache.host_stats(), hits=counters.host_hits, hit_tokens=counters.host_hit_tokens),
         )
 
     def check(self) -> None:
