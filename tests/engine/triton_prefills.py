@@ -2,13 +2,15 @@
 
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy
 import torch
-from played_checks import Sequences, check, mixed_pass, runner, start
+from played_checks import GREEDY, Sequences, check, runner, start
 from triton_engine import SHAPE
 
+from isotherm.core.plan import PassPlan
 from isotherm.kernels.load import load_kernels
 from isotherm.model.load import load_decoder
 from isotherm.model.tiny import write_tiny
@@ -23,10 +25,10 @@ def main(kind: str) -> None:
     assert played.graphs is not None
     played.graphs._wait = False
     start(sequences, played, plain)
-    for _ in range(2):
-        check(played, plain, mixed_pass(sequences, 40))
-    sizes = list(played.graphs._records)
-    assert any(size.alone for size in sizes) and any(size.late for size in sizes), sizes  # type: ignore[attr-defined]
+    prompt = sequences.segment(0, 40, (replace(GREEDY, offset=39),))  # across a boundary, and so with rows kept late
+    check(played, plain, PassPlan((prompt, sequences.segment(1, 1, (GREEDY,)))))
+    (size,) = played.graphs._records
+    assert size.alone and size.late and size.asked, size  # type: ignore[attr-defined]
 
 
 if __name__ == "__main__":
