@@ -9,9 +9,10 @@ come from a seeded stream, so every run of a setting makes the same passes.
 
 The bound of a setting is what acceptance and the cost of its passes allow: n t / (v + K d). n = 1 + a + ... + a^K new tokens a
 verify, at the acceptance a that the stream had; t: a step without drafts; v: a step that verifies K guesses for each sequence,
-which cost nothing; d: a drafter step. All times are means of whole engine steps, v of those with all guesses; d is what a
-further guess adds to the drafter's part of a pass. They are taken in turn with the runs that they bound, --rounds times over,
-so that the machine's moods are the same for all of them: "of it" is above 1 by noise only. "free" is the bound if d were 0.
+which cost nothing; d: a drafter step, what a further guess adds to the drafter's part of a pass. All are means over one run, of
+whole engine steps. A round is these runs one after the other and then the run that they bound, some tenths of a second in all, so
+that the machine's moods are the same for them. What is printed are medians over rounds, of ratios within a round: "of_it" is
+above 1 by noise only. "free" is the bound if d were 0.
 """
 
 import argparse
@@ -20,9 +21,9 @@ import random
 import statistics
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Sequence as Several
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -78,25 +79,71 @@ class Subject(Protocol):
     def step(self) -> list[Output]: ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class Run:
-    """What runs of B requests showed, one after the other. full_s: of the steps in which every sequence had all its drafts."""
+    """What a run of B requests showed. full_s: mean of the steps in which every sequence had all its drafts."""
 
-    tokens: int = 0
-    seconds: float = 0.0
-    full_s: list[float] = field(default_factory=list)
-    answers: list[list[int]] = field(default_factory=list)
-    acceptance: float = 0.0
-
-    def then(self, other: "Run") -> "Run":
-        """Both."""
-        tokens, seconds = self.tokens + other.tokens, self.seconds + other.seconds
-        return Run(tokens, seconds, self.full_s + other.full_s, other.answers, other.acceptance)
+    tokens: int
+    seconds: float
+    full_s: float
+    answers: list[list[int]]
+    acceptance: float
 
     @property
     def rate(self) -> float:
         """New tokens a second."""
         return self.tokens / self.seconds
+
+
+@dataclass(frozen=True)
+class Round:
+    """One measurement of a setting. Names and units are those of the table."""
+
+    acceptance: float
+    tokens_per_s: float
+    without: float
+    step_ms: float
+    verify_ms: float
+    draft_ms: float
+    drafts: int
+
+    @property
+    def times(self) -> float:
+        """The speed with drafts, of that without."""
+        return self.tokens_per_s / self.without
+
+    @property
+    def free(self) -> float:
+        """The bound on `times` if guesses cost nothing."""
+        return self._tokens * self.step_ms / self.verify_ms
+
+    @property
+    def bound(self) -> float:
+        """The bound on `times`."""
+        return self._tokens * self.step_ms / (self.verify_ms + self.drafts * self.draft_ms)
+
+    @property
+    def of_it(self) -> float:
+        """The share of the bound that is reached."""
+        return self.times / self.bound
+
+    @property
+    def _tokens(self) -> float:
+        return sum(self.acceptance**place for place in range(self.drafts + 1))
+
+
+NAMES = (
+    "acceptance",
+    "tokens_per_s",
+    "without",
+    "times",
+    "bound",
+    "of_it",
+    "free",
+    "step_ms",
+    "verify_ms",
+    "draft_ms",
+)
 
 
 class Bench:
@@ -138,7 +185,8 @@ class Bench:
         while scheduler.has_work:
             _step(subject, answers)
         acceptance = guesses.right / guesses.checked if isinstance(guesses, Script) else 0.0
-        return Run(tokens, seconds, steps, list(answers.values()), acceptance)
+        full_s = statistics.mean(steps) if steps else 0.0
+        return Run(tokens, seconds, full_s, list(answers.values()), acceptance)
 
     @torch.inference_mode()
     def draft_s(self, at_once: int, count: int) -> float:
@@ -169,54 +217,29 @@ class Bench:
     def settings(
         self, sizes: Several[int], counts: Several[int], chances: Several[float], rounds: int
     ) -> list[dict[str, Any]]:
-        """A row for every setting."""
-        return [row for at_once in sizes for count in counts for row in self._rows(at_once, count, chances, rounds)]
-
-    def _rows(self, at_once: int, count: int, chances: Several[float], rounds: int) -> list[dict[str, Any]]:
-        """Round by round: without drafts, guesses that cost nothing, the drafter's steps, and then each chance."""
-        known = self.run(self.plain, at_once).answers
-        subject = self.drafting or self.plain
-        plain, verify = Run(), Run()
-        draft_s: list[float] = []
-        found: dict[float, Run] = defaultdict(Run)
-        for number in range(rounds + 1):
-            if number == 1:  # the first round only warms up: sizes are recorded, kernels are compiled
-                plain, verify, draft_s, found = Run(), Run(), [], defaultdict(Run)
-            for chance in chances:
-                plain = plain.then(self.run(self.plain, at_once))
-                verify = verify.then(self.run(self.plain, at_once, count, 1.0, known))
-                draft_s.append(self.draft_s(at_once, count) if self.drafting else 0.0)
-                found[chance] = found[chance].then(self.run(subject, at_once, count, chance, known))
-                assert found[chance].answers == known, "drafts changed an answer"
-        return [
-            self._row(at_once, count, chance, run, plain, verify, statistics.mean(draft_s))
-            for chance, run in found.items()
-        ]
-
-    def _row(
-        self, at_once: int, count: int, chance: float, run: Run, plain: Run, verify: Run, draft_s: float
-    ) -> dict[str, Any]:
-        verify_s, tokens = statistics.mean(verify.full_s), sum(run.acceptance**place for place in range(count + 1))
-        step_s, times = at_once / plain.rate, run.rate / plain.rate
-        free = tokens * step_s / verify_s
-        bound = tokens * step_s / (verify_s + count * draft_s)
-        found = {
-            "at_once": at_once,
-            "drafts": count,
-            "chance": chance,
-            "acceptance": round(run.acceptance, 3),
-            "tokens_per_s": round(run.rate, 1),
-            "without": round(plain.rate, 1),
-            "times": round(times, 3),
-            "bound": round(bound, 3),
-            "of_it": round(times / bound, 3),
-            "free": round(free, 3),
-            "step_ms": round(step_s * 1e3, 3),
-            "verify_ms": round(verify_s * 1e3, 3),
-            "draft_ms": round(draft_s * 1e3, 3),
-        }
-        print(f"[{time.perf_counter() - self._began:6.1f} s] {found}", file=sys.stderr, flush=True)
+        """A row for every setting. What is recorded or compiled is so in a first round that does not count."""
+        found = []
+        for at_once, count in product(sizes, counts):
+            known = self.run(self.plain, at_once).answers
+            self._round(at_once, count, 1.0, known)
+            measured: dict[float, list[Round]] = {chance: [] for chance in chances}
+            for _, chance in product(range(rounds), chances):
+                measured[chance].append(self._round(at_once, count, chance, known))
+            for chance, several in measured.items():
+                medians = {name: statistics.median(getattr(one, name) for one in several) for name in NAMES}
+                row = {"at_once": at_once, "drafts": count, "chance": chance}
+                found.append(row | {name: round(value, 3) for name, value in medians.items()})
+                print(f"[{time.perf_counter() - self._began:6.1f} s] {found[-1]}", file=sys.stderr, flush=True)
         return found
+
+    def _round(self, at_once: int, count: int, chance: float, known: Several[list[int]]) -> Round:
+        plain = self.run(self.plain, at_once)
+        verify = self.run(self.plain, at_once, count, 1.0, known)
+        draft_s = self.draft_s(at_once, count) if self.drafting else 0.0
+        run = self.run(self.drafting or self.plain, at_once, count, chance, known)
+        assert run.answers == known, "drafts changed an answer"
+        step_ms, verify_ms, draft_ms = (1e3 * seconds for seconds in (at_once / plain.rate, verify.full_s, draft_s))
+        return Round(run.acceptance, run.rate, plain.rate, step_ms, verify_ms, draft_ms, count)
 
 
 def _step(subject: Subject, answers: dict[str, list[int]]) -> list[Output]:
@@ -240,7 +263,7 @@ def options(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--chances", type=float, nargs="+", default=[0.0, 0.5, 0.8, 1.0])
     parser.add_argument("--prompt", type=int, default=100)
     parser.add_argument("--new", type=int, default=256)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="write the JSON here")
     return parser

@@ -1,7 +1,5 @@
 """The C provider: kernels compiled for this processor."""
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
@@ -214,6 +212,6 @@ class CKernels:
     ) -> int:
         return sampling.sample(self.native, logits, temperature, top_k, top_p, min_p, key)
 
-    def choose(self, logits: Tensor, choices: Sequence[sampling.Choice]) -> list[int]:
-        """What `sample` would choose for each row of logits [R, V], or -1 where one is not finite."""
-        return sampling.choose_each(self.native, logits, choices)
+    def choose(self, logits: Tensor, choices: Tensor) -> Tensor:
+        """logits [R, V], choices as sampling.c.as_tensor gives them -> [R] int32: see sampling.c.choose."""
+        return sampling.choose(self.native, logits, choices)

@@ -1,9 +1,9 @@
 """A drafter's guesses one after the other on the CPU: each is one played call, with nothing laid out between them."""
 
-import ctypes
+from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import chain
+from ctypes import addressof
+from itertools import accumulate, chain
 from typing import cast
 
 import torch
@@ -56,40 +56,40 @@ class _Steps:
     """The calls for `size` sequences, over memory that stays where it is. rows: the drafter's, of each one's last token."""
 
     def __init__(self, mtp: AnyMtp, decoder: Decoder, state: DrafterState, size: int, workspace: Workspace):
-        self._mtp, self._decoder, self._state, self._workspace = mtp, decoder, state, workspace
+        self._mtp, self._state, self._workspace = mtp, state, workspace
         self._native = cast(CKernels, decoder.kernels).native
+        self.rows = torch.empty(size, decoder.spec.hidden_size, dtype=decoder.kernels.dtype)
+        self._tokens = torch.zeros(size, dtype=torch.int32)
+        self._choices = (Choice * size)()
+        self._blocks = array("i")
         none, zeros = torch.empty(0, dtype=torch.int32), torch.zeros(size + 1, dtype=torch.int32)
-        self._positions, self._lanes = zeros[:size].clone(), zeros[:size].clone()
-        self._tokens = zeros[:size].clone()
+        positions, lanes, offsets = torch.zeros_like(zeros[1:]), torch.zeros_like(zeros[1:]), torch.zeros_like(zeros)
         self._batch = Batch(
-            positions=self._positions,
+            positions=positions,
             row_offsets=torch.arange(size + 1, dtype=torch.int32),
-            starts=self._positions,
-            lanes=self._lanes,
-            states=zeros[:size],
+            starts=positions,
+            lanes=lanes,
+            states=zeros[1:],
             write_offsets=zeros,
             write_positions=none,
             write_slots=none,
-            block_offsets=zeros,
+            block_offsets=offsets,
             blocks=none,
         )
         self._pointers = BatchPointers.of(self._batch)
-        self._choices = (Choice * size)()
+        self._positions, self._lanes, self._offsets = positions.numpy(), lanes.numpy(), offsets.numpy()
         self._first: Recording | None = None
         self._next: Recording | None = None
-        self.rows = torch.empty(size, decoder.spec.hidden_size, dtype=decoder.kernels.dtype)
 
     def begin(self, live: Sequence[Ahead], step: int, rows: Tensor) -> None:
         """From rows of the tokens `step` after each sequence's last one."""
         self.rows.copy_(rows)
         tables = [ahead.segment.blocks for ahead in live]
-        offsets = [0]
-        for table in tables:
-            offsets.append(offsets[-1] + len(table))
-        self._positions.copy_(_ints([ahead.position + step for ahead in live]))
-        self._lanes.copy_(_ints([ahead.segment.lane for ahead in live]))
-        self._batch = replace(self._batch, block_offsets=_ints(offsets), blocks=_ints(list(chain(*tables))))
-        self._pointers.point_to(self._batch)
+        self._offsets[1:] = list(accumulate(map(len, tables)))
+        self._blocks = array("i", chain.from_iterable(tables))
+        self._pointers.blocks = self._blocks.buffer_info()[0]
+        self._positions[:] = [ahead.position + step for ahead in live]
+        self._lanes[:] = [ahead.segment.lane for ahead in live]
         for place, ahead in enumerate(live):
             params, row = ahead.row.params, ahead.row
             key = (row.seed, row.choice, ahead.position + step + 1)
@@ -126,16 +126,16 @@ class _Steps:
 
     def _choice(self, recorder: Recorder) -> None:
         logits = self._mtp.logits(cast(Kernels, CKernels(recorder)), self.rows)
-        choose(recorder, logits, self._choices, self._tokens)
+        choices = torch.frombuffer(self._choices, dtype=torch.uint8).view(len(self._tokens), -1)
+        _copy(recorder, self._tokens, choose(recorder, logits, choices))
 
     def _entry(self, recorder: Recorder) -> None:
-        size = len(self._tokens)
-        recorder.function("iso_go_on", "ppl")(self._positions.data_ptr(), ctypes.addressof(self._choices), size)
-        kernels = cast(Kernels, CKernels(recorder))
+        kernels, positions = cast(Kernels, CKernels(recorder)), self._batch.positions
+        recorder.function("iso_go_on", "ppl")(positions.data_ptr(), addressof(self._choices), len(positions))
         rows = self._mtp.forward(kernels, self._batch, self.rows, self._tokens, self._state.kv)
-        recorder.function("iso_copy", "ppl")(self.rows.data_ptr(), rows.data_ptr(), rows.nbytes)
+        _copy(recorder, self.rows, rows)
         self._choice(recorder)
 
 
-def _ints(values: list[int]) -> Tensor:
-    return torch.tensor(values, dtype=torch.int32)
+def _copy(recorder: Recorder, to: Tensor, rows: Tensor) -> None:
+    recorder.function("iso_copy", "ppl")(to.data_ptr(), rows.data_ptr(), rows.nbytes)

@@ -14,7 +14,7 @@ from isotherm.core.constants import blocks_for
 from isotherm.core.plan import Segment
 from isotherm.kernels.gpu.batch import DeviceBatch
 from isotherm.kernels.gpu.decode import Decode, DecodeNumbers
-from isotherm.kernels.gpu.few import few_pass
+from isotherm.kernels.gpu.few import entry_pass
 from isotherm.kernels.gpu.few_tiles import Heads
 from isotherm.kernels.gpu.padded import PaddedPass, device_batch
 from isotherm.kernels.gpu.tables import BlockTables
@@ -74,7 +74,7 @@ class DraftGraphs:
         if count > self._most or len(segments) > self._lane:
             return None
         self._tables.update(segments)
-        padded = few_pass(segments, rows_for(count), self._lane, self._heads, self._tables.width)
+        padded = entry_pass(segments, rows_for(count), self._lane, self._heads, self._tables.width)
         record = self._record(("entries", padded.sizes), padded, self._make_entries)
         self._rows[:count].copy_(rows)
         padded.write(self._device_kernels.upload.space(record.size), record.offsets)

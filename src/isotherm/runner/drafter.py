@@ -18,7 +18,7 @@ from isotherm.model.state import DrafterState
 from isotherm.runner.ahead import Ahead, after, heads, without_rejected
 from isotherm.runner.draft_chain import DraftChain
 from isotherm.runner.draft_graphs import DraftGraphs
-from isotherm.runner.few_rows import MOST_ROWS, Recorded, can_record
+from isotherm.runner.few_rows import MOST_ROWS, Reads, Recorded, can_record
 from isotherm.runner.graphs import Graphs
 from isotherm.runner.layout import lay_out
 from isotherm.runner.sampler import Sampler
@@ -75,6 +75,14 @@ class Drafter:
             self._recorded = _Recorded(self._mtp, self._decoder, state)
             self._chain = DraftChain(self._mtp, self._decoder, state)
 
+    def reads(self, state: DrafterState) -> Reads | None:
+        """What it reads of a pass, to be recorded with the pass; None where it is not recorded, or reads other rows."""
+        if self._recorded is None or self._recorded.state is not state or not self.reads_normed:
+            return None
+        return lambda kernels, batch, hidden: _rows(
+            self._mtp, replace(self._decoder, kernels=kernels), batch, hidden, state
+        )
+
     def rows(self, batch: Batch, hidden: Tensor, state: DrafterState) -> tuple[Tensor, Tensor]:
         """hidden [M, hidden] of a pass, before the final norm -> the rows that are read, and of each the one before it."""
         recorded = self._recorded
@@ -129,20 +137,21 @@ class Drafter:
         """The entries of the pass's rows that stand and of each live sequence's last token; the rows of the latter."""
         by_index = {ahead.index: ahead for ahead in live}
         segments: list[Segment] = []
-        places: list[int] = []
+        parts: list[Tensor] = []
         wanted: list[int] = []
-        first = 0
+        first = count = 0
         for index, (segment, rows) in enumerate(zip(plan.segments, results, strict=True)):
             tokens = without_rejected(segment, rows).tokens
-            places += range(first, first + len(tokens))
+            parts.append(before[first : first + len(tokens)])
             ahead = by_index.get(index)
             if ahead is not None:
                 tokens = (*tokens, ahead.token)
-                places.append(len(read) + ahead.place)
-                wanted.append(len(places) - 1)
+                parts.append(read[ahead.place : ahead.place + 1])
+                wanted.append(count + len(tokens) - 1)
             segments.append(replace(segment, tokens=tokens, writes=(), rows=(), drafts=0))
-            first += len(segment.tokens)
-        return self._laid_out(segments, torch.cat((before, read))[places], store)[wanted]
+            first, count = first + len(segment.tokens), count + len(tokens)
+        found = self._laid_out(segments, torch.cat(parts), store)
+        return found[wanted[0] : wanted[0] + 1] if len(wanted) == 1 else found[wanted]
 
     def _step(self, live: list[Ahead], step: int, rows: Tensor, store: KVStore | IndexedStore) -> Tensor:
         """The entry of each sequence's last token, which came after `rows`; its row."""

@@ -73,12 +73,37 @@ class Recorded:
         return _Pass(recorder.recording(), pointers, positions, kept, results)
 
 
-class FewRows:
-    """The forward passes of one decoder over one state, for at most MOST_ROWS rows."""
+Reads = Callable[[Kernels, Batch, Tensor], tuple[Tensor, Tensor]]
+"""reads(kernels, batch, hidden): the rows after the final norm, and of each the one before it, as a drafter wants them."""
 
-    def __init__(self, decoder: Decoder, state: ModelState):
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Rows of a pass with logits [M, vocabulary] of each, and the tokens chosen [M]; good until the next pass.
+
+    read, before: what the drafter reads; None where there is none.
+    """
+
+    hidden: Tensor
+    logits: Tensor
+    chosen: Tensor
+    read: Tensor | None = None
+    before: Tensor | None = None
+
+
+class FewRows:
+    """The forward passes of one decoder over one state, for at most MOST_ROWS rows. reads: its drafter's."""
+
+    def __init__(self, decoder: Decoder, state: ModelState, reads: Reads | None = None):
         self.decoder, self.state = decoder, state
+        self._reads = reads
         self.recorded = Recorded(decoder.kernels, self._forward)
+        self._decided = Recorded(decoder.kernels, self._decide)
+
+    @property
+    def reads(self) -> bool:
+        """Whether what a drafter reads is made with the choices."""
+        return self._reads is not None
 
     @staticmethod
     def can_record(decoder: Decoder) -> bool:
@@ -90,8 +115,19 @@ class FewRows:
         (hidden,) = self.recorded(batch, tokens)
         return hidden
 
+    def decide(self, batch: Batch, tokens: Tensor, choices: Tensor) -> Decided:
+        """A pass of which every row chooses a token. choices: as CKernels.choose takes them."""
+        return Decided(*self._decided(batch, tokens, choices))
+
     def _forward(self, kernels: Kernels, batch: Batch, tokens: Tensor) -> tuple[Tensor, ...]:
         return (replace(self.decoder, kernels=kernels).forward(batch, tokens, self.state),)
+
+    def _decide(self, kernels: Kernels, batch: Batch, tokens: Tensor, choices: Tensor) -> tuple[Tensor, ...]:
+        decoder = replace(self.decoder, kernels=kernels)
+        hidden = decoder.forward(batch, tokens, self.state)
+        read = () if self._reads is None else self._reads(kernels, batch, hidden)
+        logits = kernels.logits(read[0] if read else decoder.normed(hidden), decoder.head)
+        return hidden, logits, cast(CKernels, kernels).choose(logits, choices), *read
 
 
 def can_record(kernels: Kernels, layers: Sequence[object]) -> bool:

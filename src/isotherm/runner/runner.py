@@ -12,7 +12,7 @@ from isotherm.model.state import ModelState, allocate
 from isotherm.runner.capacity import Capacity
 from isotherm.runner.device_sampler import DeviceSampler
 from isotherm.runner.drafter import Drafter
-from isotherm.runner.few_rows import MOST_ROWS, FewRows
+from isotherm.runner.few_rows import MOST_ROWS, Decided, FewRows
 from isotherm.runner.graphs import Graphs, Played
 from isotherm.runner.host import HostPool
 from isotherm.runner.layout import lay_out
@@ -42,7 +42,8 @@ class Runner:
         self.sampler = DeviceSampler(decoder.kernels) if on_device else Sampler(decoder.kernels)
         if record and drafter is not None and self.state.drafter is not None:
             drafter.record(self.state.drafter, capacity.lanes)
-        self._few_rows = FewRows(decoder, self.state) if record and FewRows.can_record(decoder) else None
+        reads = None if drafter is None or self.state.drafter is None else drafter.reads(self.state.drafter)
+        self._few_rows = FewRows(decoder, self.state, reads) if record and FewRows.can_record(decoder) else None
         self.graphs = Graphs(decoder, self.state, capacity) if record and Graphs.can_record(decoder) else None
 
     @torch.inference_mode()
@@ -69,6 +70,9 @@ class Runner:
         if played is not None and self.drafter is None:
             return PassResult(_by_segment(plan, self._reported(played, rows, places, positions)))
         batch, tokens = self.decoder.kernels.placed(*lay_out(plan))
+        if played is None and watch is None and (decided := self._decided(batch, tokens, rows, places, positions)):
+            found = _by_segment(plan, self.sampler.reported(decided.logits, rows, decided.chosen))
+            return PassResult(found, self._proposed(plan, found, decided))
         hidden = self._forward(batch, tokens, watch) if played is None else played.hidden[: plan.tokens]
         drafter, kept = self.drafter, self.state.drafter
         read, before = (None, None) if drafter is None or kept is None else drafter.rows(batch, hidden, kept)
@@ -87,6 +91,29 @@ class Runner:
     ) -> tuple[tuple[int, ...], ...]:
         """Guesses by a drafter that keeps nothing in the model's state; there is none in exact numerics."""
         return ()
+
+    def _decided(
+        self,
+        batch: Batch,
+        tokens: Tensor,
+        rows: list[SampleRow | ScoreRow],
+        places: list[int],
+        positions: list[int],
+    ) -> Decided | None:
+        """The pass with its choices, played; None unless every row of it chooses, by its logits alone."""
+        few, drafter = self._few_rows, self.drafter
+        if few is None or few.decoder is not self.decoder or len(places) != batch.rows or batch.rows > MOST_ROWS:
+            return None
+        if drafter is not None and not few.reads:
+            return None
+        choices = self.sampler.plain_choices(rows, positions)
+        return None if choices is None else few.decide(batch, tokens, choices)
+
+    def _proposed(self, plan: PassPlan, found: Results, decided: Decided) -> tuple[tuple[int, ...], ...]:
+        drafter, kept = self.drafter, self.state.drafter
+        if drafter is None or kept is None or decided.read is None:
+            return ()
+        return drafter.propose(plan, found, decided.read, decided.before, kept.kv, self.sampler)
 
     def _forward(self, batch: Batch, tokens: Tensor, watch: PassWatch | None) -> Tensor:
         few = self._few_rows

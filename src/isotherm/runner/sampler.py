@@ -10,7 +10,7 @@ from isotherm.core.plan import RowResult, SampleRow, ScoreRow
 from isotherm.kernels.api import Kernels
 from isotherm.kernels.c_provider import CKernels
 from isotherm.kernels.fixed import one_thread
-from isotherm.kernels.sampling.c import Choice
+from isotherm.kernels.sampling.c import Choice, as_tensor
 
 
 class Sampler:
@@ -23,9 +23,10 @@ class Sampler:
         self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], positions: Sequence[int]
     ) -> list[RowResult]:
         """logits [R, V] float32; rows R of them; positions: the absolute position of the token that follows each row."""
-        chosen = self._at_once(logits, rows, positions)
-        if chosen is not None:
-            return self._told(logits, rows, [max(token, 0) for token in chosen], [token >= 0 for token in chosen])
+        choices = self.plain_choices(rows, positions)
+        if choices is not None:
+            assert isinstance(self.kernels, CKernels)
+            return self.reported(logits, rows, self.kernels.choose(logits, choices))
         with one_thread():  # torch's threads would have to be woken, and compete with those that kernels keep awake
             finite = (torch.isfinite(logits.amax(1)) & torch.isfinite(logits.amin(1))).tolist()  # a NaN is both
         tokens = [
@@ -37,11 +38,9 @@ class Sampler:
         """The tokens alone."""
         return [self._token(logits[index], row, positions[index]) for index, row in enumerate(rows)]
 
-    def _at_once(
-        self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], positions: Sequence[int]
-    ) -> list[int] | None:
-        """All rows in one call, -1 where a logit is not finite; None if there is none for them."""
-        if not isinstance(self.kernels, CKernels):
+    def plain_choices(self, rows: Sequence[SampleRow | ScoreRow], positions: Sequence[int]) -> Tensor | None:
+        """How each row chooses, for CKernels.choose; None where that is not all there is to it."""
+        if not rows or not isinstance(self.kernels, CKernels):
             return None
         choices = []
         for row, position in zip(rows, positions, strict=True):
@@ -49,7 +48,12 @@ class Sampler:
                 return None
             params, key = row.params, (row.seed, row.choice, position)
             choices.append(Choice.of(params.temperature, params.top_k, params.top_p, params.min_p, key))
-        return self.kernels.choose(logits, choices)
+        return as_tensor(choices)
+
+    def reported(self, logits: Tensor, rows: Sequence[SampleRow | ScoreRow], chosen: Tensor) -> list[RowResult]:
+        """As `results`, once it is known what each row chooses, -1 where a logit is not finite."""
+        tokens: list[int] = chosen.tolist()
+        return self._told(logits, rows, [max(token, 0) for token in tokens], [token >= 0 for token in tokens])
 
     def _token(self, logits: Tensor, row: SampleRow | ScoreRow, position: int) -> int:
         if isinstance(row, ScoreRow):

@@ -12,7 +12,7 @@ from isotherm.kernels.gpu.upload import Ints
 NO_PAIR = 1 << 20
 """A first pair beyond every segment's last."""
 
-_NO_ITEM, _NO_TILE = (0, NO_PAIR, 0, 0), (0, NO_PAIR, 0, 1)
+NO_ITEM, _NO_TILE = (0, NO_PAIR, 0, 0), (0, NO_PAIR, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def padded_tiles(
     items, tiles = [], []
     for height, chosen in _heights(counts * heads.group):
         some, cut = _tiles(chosen, counts, starts, height, heads, size_for, waiting)
-        items.append(filled(some, size_for(len(some)), _NO_ITEM))
+        items.append(filled(some, size_for(len(some)), NO_ITEM))
         tiles.append(filled(cut, size_for(len(cut)), _NO_TILE))
     return items, tiles
 
@@ -60,6 +60,8 @@ def _heights(pairs: Ints) -> Iterator[tuple[int, Ints]]:
 def _tiles(
     segments: Ints, counts: Ints, starts: Ints, height: int, heads: Heads, size_for: Callable[[int], int], waiting: int
 ) -> tuple[Ints, Ints]:
+    if not len(segments):
+        return np.empty((0, 4), np.int32), np.empty((0, 4), np.int32)
     pairs = counts[segments] * heads.group
     each = -(-pairs // height)
     first = (np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)) * height

@@ -34,22 +34,30 @@ class Choice(ctypes.Structure):
         return cls(temperature, top_p, min_p, 0, min(top_k, _LARGEST), choice, position, seed & _WORD64)
 
 
-def choose_each(native: Library, logits: Tensor, choices: Sequence[Choice]) -> list[int]:
-    """`choose` for as many choices as there are rows."""
-    tokens = torch.empty(len(choices), dtype=torch.int32)
-    choose(native, logits, (Choice * len(choices))(*choices), tokens)
-    found: list[int] = tokens.tolist()
-    return found
+def choose(native: Library, logits: Tensor, choices: Tensor) -> Tensor:
+    """logits [R, V], choices [R, 48] uint8, a Choice a row -> [R] int32, what `sample` chooses.
 
-
-def choose(native: Library, logits: Tensor, choices: "ctypes.Array[Choice]", tokens: Tensor) -> None:
-    """logits [R, V] -> tokens [R] int32: what `sample` chooses for each row, or -1 where a logit is not finite."""
+    -1 where a logit is not finite.
+    """
     rows, vocabulary = logits.shape
     stride = matrix(logits, torch.float32, "logits")
-    address = vector(tokens, torch.int32, "tokens", rows)
+    tokens = native.empty(rows, dtype=torch.int32)
     native.function("iso_choose", "plllppi")(
-        logits.data_ptr(), stride, rows, vocabulary, ctypes.addressof(choices), address, native.threads
+        logits.data_ptr(),
+        stride,
+        rows,
+        vocabulary,
+        vector(choices, torch.uint8, "choices", rows * ctypes.sizeof(Choice)),
+        tokens.data_ptr(),
+        native.threads,
     )
+    return tokens
+
+
+def as_tensor(choices: Sequence[Choice]) -> Tensor:
+    """[R, 48] uint8, R at least 1."""
+    memory = (Choice * len(choices))(*choices)
+    return torch.frombuffer(memory, dtype=torch.uint8).view(len(choices), -1)
 
 
 def log_sum_exp(native: Library, logits: Tensor) -> Tensor:
