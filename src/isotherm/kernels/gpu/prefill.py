@@ -88,6 +88,15 @@ def _power(count: int, least: int) -> int:
     return max(least, 1 << (count - 1).bit_length()) if count else 0
 
 
+_ALONE: dict[str, tuple[int, ...]] = {
+    "lone": (4,),
+    "lone_rows": (2,),
+    "folds": (4,),
+    "lone_sources": (),
+    "lone_keeps": (),
+}
+
+
 class _Layout:
     """The pass row by row: owner, positions [rows], and counts, starts, lanes, states of each segment, the added one last."""
 
@@ -200,6 +209,8 @@ class _Layout:
     def _alone(self, sizes: PrefillSizes) -> dict[str, Ints]:
         """DeltaPlan's segments that go row by row, whose places follow those of the chunks."""
         own = np.flatnonzero(~self.chunked)
+        if not len(own):
+            return {name: np.empty((0, *rest), np.int32) for name, rest in _ALONE.items()}
         counts, rows = self.counts[own], np.flatnonzero(np.isin(self.owner[: self.live], own))
         places = sizes.chunks * BLOCK + np.cumsum(counts) - counts
         lone = np.stack([places, counts, self.starts[own] % BLOCK, self.lanes[own]], 1).astype(np.int32)
