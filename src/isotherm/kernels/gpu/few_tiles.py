@@ -62,8 +62,6 @@ def _tiles(
 ) -> tuple[Ints, Ints]:
     if not len(segments):
         return np.empty((0, 4), np.int32), np.empty((0, 4), np.int32)
-    if not len(segments):
-        return np.empty((0, 4), np.int32), np.empty((0, 4), np.int32)
     pairs = counts[segments] * heads.group
     each = -(-pairs // height)
     first = (np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)) * height
