@@ -14,7 +14,7 @@ needs_triton = pytest.mark.skipif(
 
 
 @needs_triton
-@pytest.mark.parametrize("kind", ["qwen3_5", "qwen3_next"])
+@pytest.mark.parametrize("kind", ["qwen3_5", "qwen3_next", "qwen4_exp"])
 def test_an_interpreted_engine_writes_the_tokens_of_the_c_kernels(kind: str) -> None:
     interpreted("triton_engine.py", kind)
 

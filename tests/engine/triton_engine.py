@@ -27,6 +27,17 @@ SHAPE = {
     "linear_num_value_heads": 2,
     "linear_value_head_dim": 16,
 }
+FLASH = {
+    "layer_types": ["linear_attention", "indexed_attention"],
+    "hc_count": 2,
+    "hc_lowrank": 8,
+    "ple_layer_ids": [1],
+    "ple_embed_dim": 16,
+    "heads_per_ngram": 2,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+}
+"""As well, in place of full attention."""
 
 
 def answers(folder: Path, kernels: str, requests: list[Request]) -> tuple[dict[str, list[int]], Engine]:
@@ -62,7 +73,7 @@ def main(kind: str) -> None:
     requests = [Request(name, *rest) for name, *rest in zip("abc", prompts, (greedy, sampled, pushed), strict=True)]
     requests.append(Request("d", (), SamplingParams(temperature=0.0, max_tokens=2, ignore_eos=True)))
     with tempfile.TemporaryDirectory() as folder:
-        write_tiny(kind, Path(folder), seed=1, **SHAPE)
+        write_tiny(kind, Path(folder), seed=1, **(SHAPE | (FLASH if kind == "qwen4_exp" else {})))
         mine, engine = answers(Path(folder), "triton", requests)
         expected, _ = answers(Path(folder), "c", requests)
     assert mine == expected, (mine, expected)

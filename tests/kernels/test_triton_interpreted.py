@@ -15,6 +15,7 @@ import pytest
 _CASES = {
     "triton_cases.py": ("linear", "fp8", "gated_delta", "delta_rows_alone", "attention"),
     "triton_cases_rows.py": ("norm", "activation", "rope", "convolution", "shift"),
+    "triton_cases_flash.py": ("streams", "ngrams", "indexed"),
     "triton_cases_choice.py": ("largest", "noise", "rules"),
     "triton_cases_experts.py": ("route", "group", "layer", "fp8"),
 }

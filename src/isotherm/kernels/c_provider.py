@@ -32,6 +32,7 @@ from isotherm.kernels.state import (
     KVShape,
     KVStore,
 )
+from isotherm.kernels.stream_api import NgramRows
 from isotherm.kernels.streams import c as streams_c
 from isotherm.kernels.weight import Weight
 
@@ -176,6 +177,11 @@ class CKernels:
 
     def ngrams(self, batch: Batch, tokens: Tensor, hashing: ngram.NgramHash, state: ConvState) -> Tensor:
         return ngram.ngrams(batch, tokens, hashing, state)
+
+    def ngram_rows(
+        self, batch: Batch, tokens: Tensor, hashing: ngram.NgramHash, table: NgramRows, state: ConvState
+    ) -> Tensor:
+        return table.rows(self.ngrams(batch, tokens, hashing, state))
 
     def indexed_store(self, kv: KVShape, index_shape: IndexShape, blocks: int) -> IndexedStore:
         return index.indexed_store(self.dtype, kv, index_shape, blocks)

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from isotherm.kernels.api import RopeTable
 
 
+class NgramRows(Protocol):
+    """A table of n-gram embeddings, on the CPU wherever the model is."""
+
+    def rows(self, places: Tensor) -> Tensor:
+        """places [M, heads] int64 -> the heads' rows side by side, [M, heads * columns] in the activation type."""
+        ...
+
+
 @runtime_checkable
 class StreamKernels(Protocol):
     """A row of streams is [S*H], one stream after the other. Formulas and rounding: isotherm.kernels.streams, ngram, indexed."""
@@ -52,6 +60,12 @@ class StreamKernels(Protocol):
         """tokens [M] int32 -> places in the table [M, heads] int64. Keeps tokens in the lane; writes batch.write_slots."""
         ...
 
+    def ngram_rows(
+        self, batch: Batch, tokens: Tensor, hashing: NgramHash, table: NgramRows, state: ConvState
+    ) -> Tensor:
+        """table.rows(ngrams(batch, tokens, hashing, state)), where the model is."""
+        ...
+
     def indexed_store(self, kv: KVShape, index_shape: IndexShape, blocks: int) -> IndexedStore:
         """Storage for one indexed attention layer."""
         ...
@@ -75,7 +89,10 @@ class StreamKernels(Protocol):
         ...
 
     def select(self, batch: Batch, q: Tensor, store: IndexedStore, most: int) -> Tensor:
-        """q [M, heads*DI], normed and rotated -> which groups each row attends to, [M, groups] uint8, groups beyond its own 0."""
+        """q [M, heads*DI], normed and rotated -> which groups each row attends to, for `indexed_attention`.
+
+        On the CPU [M, groups] uint8, groups beyond its own 0; on the GPU a list of blocks (isotherm.kernels.indexed).
+        """
         ...
 
     def indexed_attention(self, batch: Batch, q: Tensor, store: IndexedStore, chosen: Tensor, scale: float) -> Tensor:

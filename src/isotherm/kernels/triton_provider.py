@@ -16,14 +16,28 @@ from isotherm.kernels.experts import triton_form as experts_t
 from isotherm.kernels.gated_delta import triton_form as delta
 from isotherm.kernels.gpu.launch import interpreted
 from isotherm.kernels.gpu.upload import Upload
+from isotherm.kernels.indexed import triton_form as indexed
 from isotherm.kernels.linear import triton_form as linear
 from isotherm.kernels.linear.tiles import load_table
+from isotherm.kernels.ngram import device_form as ngram
+from isotherm.kernels.ngram.torch_form import NgramHash
 from isotherm.kernels.norm import triton_form as norm
 from isotherm.kernels.rope import triton_form as rope
 from isotherm.kernels.routing import triton_form as routing_t
 from isotherm.kernels.sampling import triton_form as sampling
 from isotherm.kernels.shift import triton_form as shift_t
-from isotherm.kernels.state import ConvShape, ConvState, DeltaShape, DeltaState, KVShape, KVStore
+from isotherm.kernels.state import (
+    ConvShape,
+    ConvState,
+    DeltaShape,
+    DeltaState,
+    IndexedStore,
+    IndexShape,
+    KVShape,
+    KVStore,
+)
+from isotherm.kernels.stream_api import NgramRows
+from isotherm.kernels.streams import triton_form as streams_t
 from isotherm.kernels.weight import Weight
 
 _NO_BITS = ("bench.py", "tiles.py", "tune.py", "c.py", "torch_form.py")
@@ -40,7 +54,7 @@ def _source_hash() -> str:
 
 
 class TritonKernels:
-    """Every operation of `Kernels` that Qwen3-Next and Qwen3.5 need, on one device. `threads` is held and not used."""
+    """Every operation of `Kernels` and of `StreamKernels`, on one device. `threads` is held and not used."""
 
     def __init__(self, dtype: torch.dtype, device: torch.device, threads: int = 1):
         self.dtype = dtype
@@ -155,6 +169,62 @@ class TritonKernels:
 
     def attention(self, batch: Batch, q: Tensor, store: KVStore, scale: float, skip: int = 0) -> Tensor:
         return attention.attention(batch, q, store, scale, skip)
+
+    # residual streams, n-grams, indexed attention
+
+    def stream_norm(self, x: Tensor, weight: Tensor, eps: float, streams: int) -> Tensor:
+        return streams_t.stream_norm(x, weight, eps, streams)
+
+    def stream_mix(self, normed: Tensor, gate: Tensor, streams: int) -> Tensor:
+        return streams_t.stream_mix(normed, gate, streams)
+
+    def stream_add(self, x: Tensor, y: Tensor, gate: Tensor) -> Tensor:
+        return streams_t.stream_add(x, y, gate)
+
+    def scaled_silu(self, x: Tensor, divisor: int) -> Tensor:
+        return streams_t.scaled_silu(x, divisor)
+
+    def stream_gate(self, key: Tensor, query: Tensor, value: Tensor, streams: int) -> Tensor:
+        return streams_t.stream_gate(key, query, value, streams)
+
+    def stream_sum(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return streams_t.stream_sum(x, a, b)
+
+    def sigmoid_gated_rms_norm(self, x: Tensor, gate: Tensor, weight: Tensor, eps: float) -> Tensor:
+        return norm.sigmoid_gated_rms_norm(x, gate, weight, eps)
+
+    def ngram_state(self, order: int, slots: int, lanes: int) -> ConvState:
+        return ngram.ngram_state(order, slots, lanes)
+
+    def ngrams(self, batch: Batch, tokens: Tensor, hashing: NgramHash, state: ConvState) -> Tensor:
+        return ngram.on_host(batch, tokens, hashing, state)
+
+    def ngram_rows(
+        self, batch: Batch, tokens: Tensor, hashing: NgramHash, table: NgramRows, state: ConvState
+    ) -> Tensor:
+        return ngram.ngram_rows(self.upload, batch, tokens, hashing, table, state)
+
+    def indexed_store(self, kv: KVShape, index_shape: IndexShape, blocks: int) -> IndexedStore:
+        return indexed.indexed_store(self.dtype, kv, index_shape, blocks, self.device)
+
+    def write_indexed(
+        self,
+        batch: Batch,
+        k: Tensor,
+        v: Tensor,
+        index_key: Tensor,
+        weight: Tensor,
+        eps: float,
+        table: RopeTable,
+        store: IndexedStore,
+    ) -> None:
+        indexed.write_indexed(batch, k, v, index_key, weight, eps, table, store)
+
+    def select(self, batch: Batch, q: Tensor, store: IndexedStore, most: int) -> Tensor:
+        return indexed.select(batch, q, store, most)
+
+    def indexed_attention(self, batch: Batch, q: Tensor, store: IndexedStore, chosen: Tensor, scale: float) -> Tensor:
+        return indexed.indexed_attention(batch, q, store, chosen, scale)
 
     # the choice of a token
 

@@ -37,7 +37,7 @@ class Checkpoint:
     ):
         self.folder = folder
         self._device = device
-        self._files: dict[Path, Any] = {}
+        self._files: dict[tuple[Path, str], Any] = {}
         self._where = self._index()
         self._left = set(self._where)
         self._quantization: Quantization | None = None
@@ -63,13 +63,14 @@ class Checkpoint:
             raise CheckpointError(f"{self.folder}: no *.safetensors file; other weight formats are not read")
         return {name: file for file in files for name in self._open(file).keys()}  # noqa: SIM118
 
-    def _open(self, file: Path) -> Any:
-        if file not in self._files:
+    def _open(self, file: Path, device: str | None = None) -> Any:
+        key = file, device or self._device
+        if key not in self._files:
             try:
-                self._files[file] = safe_open(file, framework="pt", device=self._device)
+                self._files[key] = safe_open(file, framework="pt", device=key[1])
             except Exception as error:
                 raise CheckpointError(f"{file}: {error}") from error
-        return self._files[file]
+        return self._files[key]
 
     def __contains__(self, name: str) -> bool:
         return f"{self._root}{name}" in self._where
@@ -82,6 +83,13 @@ class Checkpoint:
     def take_weight(self, name: str, *shape: int) -> Weight:
         """As `take`, and what is stored in FP8 stays so."""
         return self._read(f"{self._root}{name}", shape)
+
+    def take_mapped(self, name: str, *shape: int) -> Tensor:
+        """As `take`, on the CPU whatever the device: mapped from its file, not loaded."""
+        full = f"{self._root}{name}"
+        tensor = self._plain(full, shape, "cpu")
+        self._check_float(full, tensor)
+        return tensor
 
     def is_fp8(self, name: str) -> bool:
         """Whether the tensor `name` is stored in FP8."""
@@ -113,10 +121,10 @@ class Checkpoint:
         self._check_float(name, tensor)
         return tensor
 
-    def _plain(self, name: str, shape: tuple[int, ...]) -> Tensor:
+    def _plain(self, name: str, shape: tuple[int, ...], device: str | None = None) -> Tensor:
         if name not in self._where:
             raise CheckpointError(f"{self.folder}: tensor {name} is missing (expected shape {list(shape)})")
-        tensor: Tensor = self._open(self._where[name]).get_tensor(name)
+        tensor: Tensor = self._open(self._where[name], device).get_tensor(name)
         if tuple(tensor.shape) != shape:
             raise CheckpointError(
                 f"{self.folder}: tensor {name} has shape {list(tensor.shape)}, expected {list(shape)}"

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -52,13 +53,19 @@ class NgramTable:
     shards: tuple[Tensor, ...]
     dtype: torch.dtype
 
+    @property
+    def columns(self) -> int:
+        """Of one row."""
+        return self.shards[0].shape[1]
+
     def rows(self, places: Tensor) -> Tensor:
         """places [M, heads] int64 -> [M, heads * columns] `dtype`, the heads' rows side by side."""
-        length, columns = self.shards[0].shape
-        flat = places.flatten()
-        out = torch.empty(flat.shape[0], columns, dtype=self.dtype)
-        shard = flat // length
-        for index in torch.unique(shard).tolist():
-            here = (shard == index).nonzero().flatten()
-            out[here] = self.shards[index][flat[here] - index * length].to(self.dtype)
-        return out.view(places.shape[0], -1)
+        stored = self.shards[0].dtype
+        flat = places.numpy().reshape(-1)
+        shard, row = np.divmod(flat, len(self.shards[0]))
+        order = np.argsort(shard, kind="stable")
+        out = torch.empty(len(flat), self.columns, dtype=stored)
+        found = out.view(torch.uint8).numpy()
+        for part in np.split(order, np.flatnonzero(np.diff(shard[order])) + 1) if len(flat) else ():
+            found[part] = self.shards[shard[part[0]]].view(torch.uint8).numpy()[row[part]]
+        return out.to(self.dtype).view(places.shape[0], -1)

@@ -32,7 +32,7 @@ class NgramLayer:
     def forward(self, kernels: Kernels, batch: Batch, tokens: Tensor, x: Tensor, state: NgramState) -> Tensor:
         """tokens [M] int32, x [M, S*H] -> x + what the n-grams that end at each row add [M, S*H]."""
         wide = x.shape[1]
-        embedded = self.table.rows(kernels.ngrams(batch, tokens, self.hashing, state.tokens))
+        embedded = kernels.ngram_rows(batch, tokens, self.hashing, self.table, state.tokens)
         key, value = torch.split(kernels.linear(embedded, self.project), [wide, wide // self.streams], dim=1)
         key = kernels.stream_norm(key, self.key_norm, self.eps, self.streams)
         query = kernels.stream_norm(x, self.query_norm, self.eps, self.streams)
@@ -91,7 +91,7 @@ def _shards(checkpoint: Checkpoint, at: str, ngram: NgramSpec) -> tuple[Tensor, 
     if checkpoint.is_fp8(f"{at}weight") or checkpoint.is_fp8(f"{at}shard_0.weight"):
         raise CheckpointError(f"{checkpoint.folder}: tensors {at}* are in FP8, which n-gram tables cannot be yet")
     if f"{at}weight" in checkpoint:
-        return (checkpoint.take(f"{at}weight", ngram.rows, columns),)
+        return (checkpoint.take_mapped(f"{at}weight", ngram.rows, columns),)
     length = -(-ngram.rows // ngram.shards)
     sizes = [min(length, ngram.rows - first) for first in range(0, ngram.rows, length)]
-    return tuple(checkpoint.take(f"{at}shard_{index}.weight", size, columns) for index, size in enumerate(sizes))
+    return tuple(checkpoint.take_mapped(f"{at}shard_{index}.weight", size, columns) for index, size in enumerate(sizes))

@@ -104,6 +104,13 @@ def write_tiny(
     return TinyCheckpoint(out, model.num_parameters() + added)
 
 
+def can_write(kind: str) -> bool:
+    """Whether the installed transformers has the kind."""
+    import transformers
+
+    return hasattr(transformers, _CLASSES[kind][0])
+
+
 def add_drafter(folder: Path, seed: int = 0) -> int:
     """Give a checkpoint of one file a random drafter, its layer a copy of the last attention layer; how many weights it has."""
     file = folder / "model.safetensors"

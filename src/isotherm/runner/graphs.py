@@ -119,9 +119,7 @@ class Graphs:
     @staticmethod
     def can_record(decoder: Decoder) -> bool:
         """Whether all of a pass's plans have padded forms, and nothing in it waits for the device."""
-        return Graphs.can_play(decoder.kernels) and all(
-            type(layer) in (Layer, StreamLayer) for layer in decoder.layers
-        )
+        return Graphs.can_play(decoder.kernels) and all(type(layer) in (Layer, StreamLayer) for layer in decoder.layers)
 
     def play(self, plan: PassPlan) -> Played | None:
         """The pass; None if it is not to be recorded, or is the first of its size with whole chunks."""

@@ -16,11 +16,13 @@ _Plan = TypeVar("_Plan")
 class DeviceBatch(Batch):
     """`host` is the batch on the CPU, from which plans are made: no kernel launch waits for the device.
 
-    It is None for a recorded pass, which comes with the plans that it has. plans: what `plan` has made so far; layers of one kind
-    share a plan. idle: some rows only fill a recorded pass and no plan names them: attention and the delta rule give zeros there.
+    It is None for a recorded pass, which comes with the plans that it has. tokens: [M] int32 on the CPU, where they are known
+    there. plans: what `plan` has made so far; layers of one kind share a plan. idle: some rows only fill a recorded pass and no
+    plan names them: attention and the delta rule give zeros there.
     """
 
     host: Batch | None
+    tokens: Tensor | None = field(default=None, compare=False, repr=False)
     idle: bool = False
     plans: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
 

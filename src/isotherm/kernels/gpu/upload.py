@@ -74,9 +74,14 @@ class Upload:
         pairs = zip(arrays, offsets, strict=False)
         return [target[offset : offset + array.size].view(array.shape) for array, offset in pairs]
 
+    def rows(self, rows: Tensor) -> Tensor:
+        """Rows of any type, whose sizes are whole numbers of 4 bytes, on the device."""
+        (sent,) = self.arrays([rows.view(torch.int32).numpy()])
+        return sent.view(rows.dtype)
+
     def batch(self, host: Batch, tokens: Tensor) -> tuple[DeviceBatch, Tensor]:
         """A batch and its tokens, both on the CPU."""
         values: dict[str, Any] = {f.name: getattr(host, f.name) for f in fields(host)}
         names = [name for name, value in values.items() if isinstance(value, Tensor)]
         *sent, placed = self.arrays([*(values[name].numpy() for name in names), tokens.numpy()])
-        return DeviceBatch(**values | dict(zip(names, sent, strict=True)), host=host), placed
+        return DeviceBatch(**values | dict(zip(names, sent, strict=True)), host=host, tokens=tokens), placed

@@ -1,15 +1,19 @@
-"""Hashed n-grams in torch: integers, on every provider."""
+"""Hashed n-grams of a pass: integers, on the CPU whatever the provider, in as many calls for one sequence as for many."""
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from isotherm.core.constants import BLOCK, block_floor
+from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
 from isotherm.kernels.convolution.torch_form import conv_state
-from isotherm.kernels.segments import SegmentView, segment_views
 from isotherm.kernels.state import ConvShape, ConvState
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +37,62 @@ def ngram_state(order: int, slots: int, lanes: int) -> ConvState:
 
 
 def ngrams(batch: Batch, tokens: Tensor, hashing: NgramHash, state: ConvState) -> Tensor:
-    """See isotherm.kernels.stream_api.StreamKernels.ngrams."""
-    out = torch.empty(batch.rows, len(hashing.sizes), dtype=torch.int64)
-    for view in segment_views(batch):
-        rows = slice(view.row, view.row + view.end - view.start)
-        out[rows] = _segment(view, tokens[rows], hashing, state)
-    return out
+    """See isotherm.kernels.stream_api.StreamKernels.ngrams. All of it lies on the CPU."""
+    order, known = len(hashing.multipliers), _Known.of(batch, tokens, state)
+    owner = np.repeat(np.arange(batch.segments), np.diff(known.row_offsets))
+    positions = batch.positions.numpy().astype(np.int64)
+    before = np.stack([known.at(owner, positions - k) for k in range(order)])
+    of_write = np.repeat(np.arange(batch.segments), np.diff(batch.write_offsets.numpy()))
+    boundaries = batch.write_positions.numpy().astype(np.int64)
+    kept = known.at(of_write[:, None], boundaries[:, None] - order + 1 + np.arange(order - 1)) + 1
+    known.history[batch.write_slots.numpy()] = kept
+    ends = (known.starts + np.diff(known.row_offsets))[owner]
+    live = positions >= ends // BLOCK * BLOCK
+    known.rows[known.lanes[owner[live]], positions[live] % BLOCK] = before[0, live] + 1
+    return torch.from_numpy(_places(before, hashing))
 
 
-def _segment(view: SegmentView, tokens: Tensor, hashing: NgramHash, state: ConvState) -> Tensor:
-    order, count = len(hashing.multipliers), view.end - view.start
-    kept = state.rows[view.lane, : view.start - view.base, 0]
-    known = torch.cat(
-        [state.history[view.state, :, 0], kept, tokens.float() + 1]
-    )  # place i is position base - (N-1) + i
-    for boundary, slot in view.writes:
-        state.history[slot, :, 0] = known[boundary - view.base : boundary - view.base + order - 1]
-    since = max(block_floor(view.end), view.start)
-    state.rows[view.lane, since % BLOCK : since % BLOCK + view.end - since, 0] = known[len(known) - view.end + since :]
-    first = view.start - view.base + order - 1
-    before = [known[first - k : first - k + count].long() - 1 for k in range(order)]
-    return _places(before, hashing)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The tokens that a pass brings and those before it, each plus one, as they lie. history, rows: those of the state."""
+
+    tokens: Ints
+    history: Floats
+    rows: Floats
+    starts: Ints
+    row_offsets: Ints
+    lanes: Ints
+    states: Ints
+
+    @staticmethod
+    def of(batch: Batch, tokens: Tensor, state: ConvState) -> "_Known":
+        numbers = (tokens, batch.starts, batch.row_offsets, batch.lanes, batch.states)
+        ids, starts, row_offsets, lanes, states = (x.numpy().astype(np.int64) for x in numbers)
+        return _Known(
+            ids, state.history[..., 0].numpy(), state.rows[..., 0].numpy(), starts, row_offsets, lanes, states
+        )
+
+    def at(self, owner: Ints, positions: Ints) -> Ints:
+        """The tokens of segments `owner` at these positions, -1 before the start. What is not read may be anything."""
+        starts = self.starts[owner]
+        bases = starts // BLOCK * BLOCK
+        own, in_lane = positions >= starts, positions >= bases
+        given = self.tokens[np.where(own, self.row_offsets[owner] + positions - starts, 0)] if len(self.tokens) else 0
+        lane = self.rows[self.lanes[owner], np.where(in_lane, positions % BLOCK, 0)]
+        length = self.history.shape[1]
+        slot = self.history[self.states[owner], np.where(in_lane, 0, positions - bases + length)]
+        return np.where(own, given, np.where(own, 0.0, np.where(in_lane, lane, slot)).astype(np.int64) - 1)
 
 
-def _places(before: list[Tensor], hashing: NgramHash) -> Tensor:
+def _places(before: Ints, hashing: NgramHash) -> Ints:
     """before[k]: the token k places back, -1 before the start. [n, heads of every order]."""
     mixed = before[0] * hashing.multipliers[0]
-    ended = torch.zeros_like(mixed, dtype=torch.bool)
-    sizes, offsets = torch.tensor(hashing.sizes), torch.tensor(hashing.offsets)
+    ended = np.zeros(mixed.shape, dtype=bool)
+    sizes, offsets = np.array(hashing.sizes), np.array(hashing.offsets)
     places = []
     for k in range(1, len(before)):
-        ended = ended | (before[k] == hashing.end) | (before[k] < 0)
-        mixed = mixed ^ (torch.where(ended, hashing.end, before[k]) * hashing.multipliers[k])
+        ended |= (before[k] == hashing.end) | (before[k] < 0)
+        mixed = mixed ^ (np.where(ended, hashing.end, before[k]) * hashing.multipliers[k])
         heads = slice((k - 1) * hashing.heads, k * hashing.heads)
-        places.append(torch.remainder(mixed[:, None], sizes[heads]) + offsets[heads])
-    return torch.cat(places, dim=1)
+        places.append(mixed[:, None] % sizes[heads] + offsets[heads])
+    return np.concatenate(places, axis=1)

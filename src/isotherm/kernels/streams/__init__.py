@@ -12,5 +12,8 @@ A row of streams is S rows of H columns side by side, [M, S*H]. With n the strea
 Split law (C form). Sums of squares and k . q are one accumulator of 16 lanes over ascending columns, then vec.h's tree; sums over
 streams ascend, one fused multiply-add a stream. Everything else is per element. Rows are independent.
 
+Split law (Triton form). Sums of squares and k . q follow the layout of the tile that holds a stream of one row, which the row's
+shape fixes, as those of isotherm.kernels.norm do. The rest as in C.
+
 Rounding points. Each result, once, to the activation type; so n, u, g, y, v and the gated values are kept rounded.
 """
