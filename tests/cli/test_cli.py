@@ -158,6 +158,18 @@ def test_counts_have_vllm_s_units(text: str, value: int) -> None:
     assert options.count("max_model_len", text) == value
 
 
+def test_the_offloading_size_is_in_gib_as_vllm_has_it(serve: Serve) -> None:
+    engine, _ = serve("M", "--kv_offloading_size", "0.5", "--kv-offloading-backend", "native")
+    assert engine.cache.offload_bytes == 1 << 29
+    assert serve("M")[0].cache.offload_bytes == 0
+
+
+@pytest.mark.parametrize("text", ["", "k", "-1", "4G", "nan", "inf", "1e300"])
+def test_an_offloading_size_that_is_none_names_its_option(text: str) -> None:
+    with pytest.raises(ConfigError, match="kv_offloading_size"):
+        options.gib_of("kv_offloading_size", text)
+
+
 @pytest.mark.parametrize("text", ["", "k", "-1", "8x", "1 000", "auto"])
 def test_a_count_that_is_none_names_its_option(text: str) -> None:
     with pytest.raises(ConfigError, match="max_model_len"):
@@ -170,6 +182,9 @@ def test_a_count_that_is_none_names_its_option(text: str) -> None:
         ("serve M --tensor-parallel-size 2", "--tensor-parallel-size: cannot be honoured"),
         ("serve --max-model-len abc", "max_model_len: expected a number"),
         ("serve --dtype float16", "dtype: must be one of"),
+        ("serve --kv-offloading-size 4G", "kv_offloading_size: expected a number of GiB"),
+        ("serve --kv-offloading-size 1 --no-enable-prefix-caching", "kv_offloading_size: needs prefix caching"),
+        ("serve --kv-offloading-size 1 --numerics native", "kv_offloading_size: cannot be honoured"),
         ("serve --kernels cuda", "kernels: must be one of"),
         ("serve --tool-call-parser mistral", "tool_call_parser: must be one of"),
         ("serve M --enable-auto-tool-choice", "enable_auto_tool_choice: needs --tool-call-parser"),

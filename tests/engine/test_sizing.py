@@ -136,6 +136,15 @@ def test_a_drafter_and_a_vision_tower_are_counted_apart(checkpoints, tmp_path) -
     assert with_drafter.budget < size(folder, ASKED).budget and with_drafter.block > size(folder, ASKED).block
 
 
+def test_a_host_tier_is_divided_as_the_engine_divides_it(checkpoints) -> None:
+    said = size(checkpoints["qwen3_next"], replace(ASKED, offload_bytes=64 << 20))
+    assert (said.host_blocks, said.host_slots) == ((32 << 20) // said.block, (32 << 20) // said.slot)
+    command = ["plan", str(checkpoints["qwen3_next"]), "--gpu-memory", "256M", "--context", "2048"]
+    told = CliRunner().invoke(app, [*command, "--kv-offloading-size", "0.0625"]).output
+    assert f"64.0 MiB for {said.host_blocks:,} blocks" in told and f"{said.host_slots:,} snapshots" in told
+    assert "host tier" not in CliRunner().invoke(app, command).output
+
+
 def test_the_command_says_what_fits_and_what_to_change(checkpoints, tmp_path: Path) -> None:
     told = tmp_path / "told.json"
     command = ["plan", str(checkpoints["qwen4_exp"]), "--context", "8k", "--json", str(told)]

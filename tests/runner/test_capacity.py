@@ -41,3 +41,17 @@ def test_too_little_memory_says_how_much_is_needed(checkpoints) -> None:
 def test_a_count_below_the_floor_is_named(checkpoints) -> None:
     with pytest.raises(ConfigError, match="slots: must be at least 5"):
         plan(checkpoints["qwen3_5"], blocks=9, slots=4)
+
+
+def test_a_host_tier_is_divided_in_halves_and_bounded(checkpoints) -> None:
+    capacity = plan(checkpoints["qwen3_5"], offload_bytes=32 << 20)
+    blocks, slots = capacity.host_blocks * capacity.block_bytes, capacity.host_slots * capacity.slot_bytes
+    assert (16 << 20) - capacity.block_bytes < blocks <= 16 << 20
+    assert (16 << 20) - capacity.slot_bytes < slots <= 16 << 20
+    assert plan(checkpoints["qwen3_5"]).host_blocks == plan(checkpoints["qwen3_5"]).host_slots == 0
+
+
+@pytest.mark.parametrize(("size", "why"), [(1000, "too little: half of it"), (9 << 30, "more than the 8 GiB")])
+def test_a_host_tier_that_is_too_small_or_too_large_is_named(checkpoints, size: int, why: str) -> None:
+    with pytest.raises(ConfigError, match=f"kv_offloading_size: .*{why}"):
+        plan(checkpoints["qwen3_5"], offload_bytes=size)

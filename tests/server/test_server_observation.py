@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from server_fakes import BEGIN, INFO, Served
 
-from isotherm.core.stats import EngineStats
+from isotherm.core.stats import EngineStats, HostStats
 from isotherm.server.reuse_watch import LIMIT, ReuseWatch
 
 HI = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
@@ -41,6 +41,7 @@ def test_the_engines_numbers_are_metrics_with_vllms_stems(http: httpx.Client, se
         preemptions=4,
         prompt_tokens=500,
         generation_tokens=90,
+        host=HostStats(3, 2, 40, 9, 30, 8, 1, 5, 1920, 77_000),
     )
     values = samples(http)
     expected = {
@@ -57,6 +58,16 @@ def test_the_engines_numbers_are_metrics_with_vllms_stems(http: httpx.Client, se
         ("num_preemptions_total",): 4,
         ("prompt_tokens_total",): 500,
         ("generation_tokens_total",): 90,
+        ("host_cache_usage_bytes",): 77_000,
+        ("host_cache_blocks",): 3,
+        ("host_cache_snapshots",): 2,
+        ("host_cache_offloaded_blocks_total",): 40,
+        ("host_cache_offloaded_snapshots_total",): 9,
+        ("host_cache_reloaded_blocks_total",): 30,
+        ("host_cache_reloaded_snapshots_total",): 8,
+        ("host_cache_lost_snapshots_total",): 1,
+        ("host_cache_restored_total",): 5,
+        ("external_prefix_cache_hits_total",): 1920,
     }
     assert {key: values[(f"isotherm:{key[0]}", *key[1:])] for key in expected} == expected
 

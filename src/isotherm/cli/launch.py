@@ -57,6 +57,8 @@ def launch(config: EngineConfig, server: ServerConfig, revision: str | None, cha
         info.slots,
         "on" if info.prefix_caching else "off",
     )
+    if info.host_slots:
+        log.info("host tier: %d blocks, %d states", info.host_blocks, info.host_slots)
     app = create_app(engine, tokenizer, template, server)
     log.info("serving %s at http://%s:%d/v1", server.served_model_names[0], server.host, server.port)
     asyncio.run(_serve(app, engine, server, listener))

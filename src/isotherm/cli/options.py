@@ -11,7 +11,7 @@ import typer
 
 from isotherm.cli.native_options import EXACT, Chosen
 from isotherm.cli.speculative import speculative_of
-from isotherm.core.config import CacheConfig, Device, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig
+from isotherm.core.config import CacheConfig, Device, DType, EngineConfig, ModelConfig, Provider, SchedulerConfig, gib
 from isotherm.core.errors import ConfigError
 
 Model = Annotated[str, typer.Argument(help="A Hugging Face folder or hub id; the embedded model when left out.")]
@@ -36,6 +36,14 @@ PrefixCaching = Annotated[
     typer.Option("--enable-prefix-caching/--no-enable-prefix-caching", help="Reuse what earlier requests computed."),
 ]
 KvBytes = Annotated[str, typer.Option(help="Memory for KV blocks and states (bytes, 512M, 4G); 0 for a default.")]
+KvOffload = Annotated[
+    str,
+    typer.Option(
+        "--kv-offloading-size",
+        metavar="GIB",
+        help="Host memory for what a GPU's cache evicts, in GiB; 0 for none. Allowed on the CPU, for tests.",
+    ),
+]
 SnapshotInterval = Annotated[
     int, typer.Option(min=0, help="Tokens between the states kept of a long prompt; 0 for none.")
 ]
@@ -65,6 +73,14 @@ def count(name: str, text: str) -> int:
     if match is None:
         raise ConfigError(name, f"expected a number such as 8192, 32k or 4G, got {text!r}")
     return int(float(match[1]) * _UNITS[match[2]])
+
+
+def gib_of(name: str, text: str) -> int:
+    """Bytes from a number of GiB, as vLLM's option of this name takes it. Raises ConfigError naming the option."""
+    try:
+        return gib(name, float(text))
+    except ValueError:
+        raise ConfigError(name, f"expected a number of GiB such as 20 or 0.5, got {text!r}") from None
 
 
 def dtype_of(value: str) -> DType:
@@ -114,6 +130,7 @@ def engine_config(
     speculative_config: str = "",
     device: str = "auto",
     gpu_memory_utilization: float = 0.9,
+    kv_offloading_size: str = "0",
     enforce_eager: bool = False,
 ) -> EngineConfig:
     """The engine's configuration from what was typed. Raises ConfigError naming the option."""
@@ -132,6 +149,7 @@ def engine_config(
             memory_bytes=count("kv_cache_memory_bytes", kv_cache_memory_bytes),
             snapshot_interval=snapshot_interval,
             gpu_memory_utilization=gpu_memory_utilization,
+            offload_bytes=gib_of("kv_offloading_size", kv_offloading_size),
         ),
         SchedulerConfig(max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens),
         trace,

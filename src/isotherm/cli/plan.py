@@ -19,6 +19,7 @@ def plan(
     conversations: Annotated[int, typer.Option(min=1, help="Conversations at once.")] = 1,
     gpu_memory_utilization: options.GpuMemory = 0.9,
     max_num_batched_tokens: options.MaxBatched = 2048,
+    kv_offloading_size: options.KvOffload = "0",
     drafter: Annotated[bool, typer.Option("--drafter", help="With the checkpoint's own drafter.")] = False,
     revision: options.Revision = None,
     json_file: options.Json = None,
@@ -37,6 +38,7 @@ def plan(
         utilization=gpu_memory_utilization,
         rows=max_num_batched_tokens,
         drafter=drafter,
+        offload_bytes=options.gib_of("kv_offloading_size", kv_offloading_size),
     )
     sizing = size(locate(checkpoint, revision), asked)
     for line in (*_parts(sizing), "", *_advice(sizing), *_not_yet(sizing)):
@@ -75,6 +77,13 @@ def _parts(sizing: "Sizing") -> list[str]:
             "left",
             f"{_bytes(max(sizing.budget, 0))} for blocks and states, of {_bytes(asked.memory)} at {asked.utilization:g}",
         ),
+        (
+            "host tier",
+            f"{_bytes(asked.offload_bytes)} for {sizing.host_blocks:,} blocks ({64 * sizing.host_blocks:,} tokens) and "
+            f"{sizing.host_slots:,} snapshots",
+        )
+        if asked.offload_bytes
+        else None,
     ]
     return [f"{row[0]:>14}  {row[1]}" for row in rows if row is not None]
 
@@ -120,4 +129,6 @@ def _record(sizing: "Sizing") -> dict[str, object]:
         "snapshots": sizing.snapshots,
         "longest_context": sizing.longest,
         "enough_bytes": sizing.enough,
+        "host_blocks": sizing.host_blocks,
+        "host_slots": sizing.host_slots,
     }

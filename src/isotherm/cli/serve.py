@@ -43,6 +43,7 @@ def serve(
     threads: options.Threads = 0,
     device: options.DeviceName = "auto",
     gpu_memory_utilization: options.GpuMemory = 0.9,
+    kv_offloading_size: options.KvOffload = "0",
     enforce_eager: options.EnforceEager = False,
     chat_template: Annotated[Path | None, typer.Option(help="A Jinja file instead of the checkpoint's.")] = None,
     enable_auto_tool_choice: Annotated[
@@ -82,6 +83,7 @@ def serve(
         trace=trace,
         device=device,
         gpu_memory_utilization=gpu_memory_utilization,
+        kv_offloading_size=kv_offloading_size,
         enforce_eager=enforce_eager,
     )
     embedded = not model

@@ -50,6 +50,8 @@ REFUSED = {
     "--root-path": "put a proxy in front",
     "--async-scheduling": "passes run one after the other",
     "--cpu-offload-gb": "weights stay in memory",
+    "--kv-offloading-backend": "there is one host tier, our own",
+    "--kv-transfer-config": "one process serves a model; what is evicted may go to --kv-offloading-size",
 }
 
 ALREADY_SO = {
@@ -62,6 +64,7 @@ ALREADY_SO = {
     "--kv-cache-dtype": ("auto",),
     "--mamba-ssm-cache-dtype": ("auto", "float32"),
     "--cpu-offload-gb": ("0",),
+    "--kv-offloading-backend": ("native",),
 }
 """Values of refused flags that ask for what is so anyway."""
 

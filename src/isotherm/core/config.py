@@ -12,6 +12,13 @@ Provider = Literal["auto", "c", "torch", "triton"]
 Device = Literal["auto", "cpu", "cuda"]
 
 
+def gib(name: str, count: float) -> int:
+    """The bytes of so many GiB. Raises ConfigError naming the setting."""
+    if not 0 <= count < 1 << 30:
+        raise ConfigError(name, f"must be a number of GiB, at least 0, got {count}")
+    return int(count * (1 << 30))
+
+
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
     """Which checkpoint, and how its arithmetic is done.

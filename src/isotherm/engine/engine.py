@@ -1,5 +1,6 @@
 """The engine: schedule, run, complete."""
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -23,6 +24,8 @@ from isotherm.runner.capacity import Capacity, Floor, plan_capacity
 from isotherm.scheduler.limits import minimum_blocks, minimum_slots
 from isotherm.scheduler.scheduler import Scheduler
 
+log = logging.getLogger("isotherm")
+
 
 class Engine:
     """One model on this machine. Not thread-safe: one thread adds, steps and cancels.
@@ -42,6 +45,8 @@ class Engine:
             return plan_capacity(spec, kernels, cache, limits.max_num_seqs, floor, available_memory(), shared)
 
         capacity = sized(config.cache) if kernels.device.type == "cpu" else None
+        if capacity is not None and capacity.host_slots:
+            log.warning("kv_offloading_size: on the CPU both tiers are the same memory; a larger cache serves better")
         with ThreadPoolExecutor(1) as pool:
             hashing = pool.submit(weights_hash, folder)
             decoder = load_decoder(folder, kernels, max_model_len)

@@ -15,6 +15,7 @@ from isotherm.core.config import (
     Provider,
     SchedulerConfig,
     SpeculativeConfig,
+    gib,
 )
 from isotherm.core.errors import RequestError
 from isotherm.core.numerics import NativeConfig, Numerics
@@ -37,7 +38,8 @@ Messages = Sequence[dict[str, Any]]
 class LLM:
     """A model loaded in this process. `model`: a folder, a hub id, or "" for the embedded model.
 
-    Parameters bear vLLM's names. trace: a folder for a trace of each request (docs/trace.md). numerics="native" measures
+    Parameters bear vLLM's names. kv_offloading_size: GiB of the host's memory for what is evicted. trace: a folder for a trace of
+    each request (docs/trace.md). numerics="native" measures
     what exactness costs, with the switches of `native` (docs/native.md).
     Raises ConfigError or CheckpointError when the model or a setting cannot be honoured.
     """
@@ -62,6 +64,7 @@ class LLM:
         native: NativeConfig = PLAIN,
         device: Device = "auto",
         gpu_memory_utilization: float = 0.9,
+        kv_offloading_size: float = 0.0,
         enforce_eager: bool = False,
     ):
         folder = locate(model, revision)
@@ -72,6 +75,7 @@ class LLM:
                 kv_cache_memory_bytes,
                 snapshot_interval=snapshot_interval,
                 gpu_memory_utilization=gpu_memory_utilization,
+                offload_bytes=gib("kv_offloading_size", kv_offloading_size),
             ),
             SchedulerConfig(max_num_seqs, max_num_batched_tokens, max_waiting=1 << 30),
             trace,

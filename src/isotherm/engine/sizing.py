@@ -17,13 +17,16 @@ from isotherm.model.load import context_length
 from isotherm.model.spec import ModelSpec
 from isotherm.model.state import allocate
 from isotherm.model.weights import WeightBytes, weight_bytes
-from isotherm.runner.capacity import Capacity, Floor, plan_capacity
+from isotherm.runner.capacity import Capacity, Floor, host_capacity, plan_capacity
 from isotherm.scheduler.limits import minimum_blocks, minimum_slots
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """memory: bytes of the GPU, of which `utilization` may be used. context: tokens, of each of `conversations` at once."""
+    """memory: bytes of the GPU, of which `utilization` may be used. context: tokens, of each of `conversations` at once.
+
+    offload_bytes: of the host, for what is evicted.
+    """
 
     memory: int
     context: int
@@ -31,6 +34,7 @@ class Asked:
     utilization: float = 0.9
     rows: int = 2048
     drafter: bool = False
+    offload_bytes: int = 0
 
     @property
     def blocks_each(self) -> int:
@@ -48,7 +52,7 @@ class Sizing:
     """Bytes of each part. lane: of a live conversation beside its blocks and its states. budget: for blocks and states.
 
     capacity: blocks and slots as the engine would divide the budget, None when the least that it needs does not fit. longest: the
-    most tokens, whole blocks, with which all conversations would fit at once; 0 for none.
+    most tokens, whole blocks, with which all conversations would fit at once; 0 for none. host_blocks, host_slots: of a host.
     """
 
     spec: ModelSpec
@@ -61,6 +65,8 @@ class Sizing:
     budget: int
     capacity: Capacity | None
     longest: int
+    host_blocks: int = 0
+    host_slots: int = 0
 
     @property
     def fit(self) -> int:
@@ -105,7 +111,8 @@ def size(folder: Path, asked: Asked, dtype: torch.dtype = torch.bfloat16) -> Siz
     held = weights.model + (weights.drafter if asked.drafter else 0) + passes + asked.conversations * lane
     budget = int(asked.memory * asked.utilization) - held - block - slot
     capacity, longest = _divided(spec, kernels, asked, budget), _longest(spec, kernels, asked, budget)
-    return Sizing(spec, asked, weights, passes, block, slot, lane, budget, capacity, longest)
+    host = host_capacity(asked.offload_bytes, block, slot, asked.offload_bytes)
+    return Sizing(spec, asked, weights, passes, block, slot, lane, budget, capacity, longest, *host)
 
 
 def _longest(spec: ModelSpec, kernels: Kernels, asked: Asked, budget: int) -> int:

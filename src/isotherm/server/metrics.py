@@ -51,6 +51,7 @@ class EngineCollector(Collector):
             yield family
         yield self._declined()
         yield from self._drafts()
+        yield from self._host()
 
     def _gauge(self, name: str, text: str, value: float) -> GaugeMetricFamily:
         family = GaugeMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
@@ -63,6 +64,24 @@ class EngineCollector(Collector):
         for reason, count in sorted(self.stats.declined.items()):
             family.add_metric((self._model, reason), count)
         return family
+
+    def _host(self) -> Iterator[Metric]:
+        s = self.stats.host
+        yield self._gauge("host_cache_usage_bytes", "Bytes of the host tier in use.", s.bytes_used)
+        yield self._gauge("host_cache_blocks", "KV blocks in the host tier.", s.blocks_used)
+        yield self._gauge("host_cache_snapshots", "States in the host tier.", s.slots_used)
+        for name, text, value in (
+            ("external_prefix_cache_hits", "Prompt tokens that only the host tier had.", s.hit_tokens),
+            ("host_cache_restored", "Requests whose hit went on in the host tier.", s.hits),
+            ("host_cache_offloaded_blocks", "Blocks copied to the host tier.", s.offloaded_blocks),
+            ("host_cache_offloaded_snapshots", "States copied to the host tier.", s.offloaded_snapshots),
+            ("host_cache_reloaded_blocks", "Blocks copied back from it.", s.reloaded_blocks),
+            ("host_cache_reloaded_snapshots", "States copied back from it.", s.reloaded_snapshots),
+            ("host_cache_lost_snapshots", "States evicted for which it had no room.", s.lost_snapshots),
+        ):
+            family = CounterMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
+            family.add_metric((self._model,), value)
+            yield family
 
     def _drafts(self) -> Iterator[CounterMetricFamily]:
         s = self.stats
