@@ -19,12 +19,12 @@ lane over the four groups of 16 keys, then the tree; P.V one chain of fused mult
 ascending. The torch form makes every block a split of its own, as isotherm.kernels.attention does, and sums as torch does on
 one shape.
 
-Split law (Triton form). A choice is a row's list of its blocks with a chosen key, ascending. Scores leave out the root, which
-changes no order: q . pooled is one dot over all columns, and heads are summed ascending. The least score that is chosen is found by
-counting, and ties by their place: integers, in any order the same. Attention visits the list in splits of 8 entries of it, block by
-block as isotherm.kernels.attention does (exponentials of base two, l a dot with ones), and merges splits ascending. No row shares a
-tile with another, and no block without a chosen key is visited, so beyond the budget a decode costs the same however long the
-context, but for the scores.
+Split law (Triton form). A choice is a row's list of its blocks with a chosen key, ascending. Scores leave out the root,
+which changes no order: q . pooled is one dot over all columns, and heads are summed ascending. The least score that is
+chosen is found by counting, and ties by their place: integers, in any order the same. Attention visits the list in splits of
+8 entries of it, block by block as isotherm.kernels.attention does (exponentials of base two, l a dot with ones), and merges
+splits ascending. No row shares a tile with another, and no block without a chosen key is visited, so beyond the budget a
+decode costs the same however long the context, but for the scores.
 
 Rounding points. Raw keys come rounded. The mean is summed in float32 over ascending tokens, divided by their number, and
 rounded; the pooled key is rounded once more, after norm and rotation, and only that is cached and used. Scores are float32. p is

@@ -8,8 +8,9 @@ as that end token. With the odd multipliers m and a prime size p a head:
 Integers only: there is no order to state and nothing to round, so every provider runs one form. Products fit 63 bits, because the
 multipliers are below 2^63 / vocabulary.
 
-Tables are far larger than a GPU's memory, so tokens are hashed, their histories kept and the table's rows gathered on the CPU for a
-model on a GPU too (`device_form`), and the rows sent: with the numbers of the pass, in its one copy, where the pass is recorded.
+Tables are far larger than a GPU's memory, so for a model on a GPU too tokens are hashed, their histories kept and the
+table's rows gathered on the CPU (`device_form`). The rows are sent with the numbers of the pass, in its one copy, where the
+pass is recorded.
 
 What a sequence keeps: as a convolution of width N and one channel does, each token plus one, so that 0 is "before the start" and
 the zero slot is an empty history. Kept as float32, exact below 2^24, so that whoever owns the state may fill it with NaN.
