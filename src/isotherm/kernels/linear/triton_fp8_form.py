@@ -10,18 +10,15 @@ from isotherm.kernels.linear.tiles import ProductTile
 from isotherm.kernels.linear.triton_fp8_kernels import few_rows_of_fp8, product_of_fp8
 from isotherm.kernels.weight import BLOCK, Fp8Weight
 
-FEW = (
-    (16, ProductTile(16, 64, 128, 4, 3)),
-    (32, ProductTile(32, 64, 128, 4, 4)),
-    (64, ProductTile(64, 64, 64, 4, 4)),
-)
+FEW = ((16, ProductTile(16, 64, 128, 4, 3)), (64, ProductTile(32, 64, 128, 4, 4)))
 """(most rows, tile). No tile changes a bit."""
 NARROW = ProductTile(16, 16, 128, 4, 6)
-"""For up to 64 rows and few columns: more programs."""
+"""For few rows and few columns: more programs."""
 MANY = (ProductTile(256, 128, 64, 8, 3), ProductTile(128, 128, 64, 8, 3), ProductTile(64, 64, 64, 4, 4))
 """For more rows, the largest of which there are enough."""
 
 _ENOUGH = 96  # tiles, on a card of 132 processors
+_NARROW_TILES = 256
 _WIDE = 64  # columns of a tile that wgmma takes as rows of its left operand
 
 
@@ -34,7 +31,7 @@ def pack(weight: Fp8Weight, device: torch.device) -> Fp8Linear:
 
 def tile_for(rows: int, n: int) -> ProductTile:
     """The tile for [rows, K] times [N, K]^T."""
-    if rows <= FEW[-1][0] and triton.cdiv(n, FEW[0][1].columns) < _ENOUGH:
+    if triton.cdiv(rows, NARROW.rows) * triton.cdiv(n, NARROW.columns) <= _NARROW_TILES:
         return NARROW
     for most, tile in FEW:
         if rows <= most:
