@@ -36,7 +36,8 @@ class HostPool:
 class Shelf:
     """One row an id, in which what all `tensors` keep for one of theirs lies end to end.
 
-    tensors: [ids, ...] contiguous, on one device. Where that is a GPU, rows are pinned, and a copy is queued behind whatever
+    tensors: [ids, ...] contiguous, on one device, that of the first, but for some that may be on the CPU (tokens that n-grams
+    read): to give these back, the device is waited for. Where it is a GPU, rows are pinned, and a copy is queued behind whatever
     was started before it; whoever reads `rows` without that queue must wait for the device.
     """
 
@@ -47,6 +48,7 @@ class Shelf:
         self._widths = [tensor.shape[1] for tensor in self._tensors]
         self._at_once = max(1, AT_ONCE // max(1, sum(widths)))
         self._device = tensors[0].device if tensors else torch.device("cpu")
+        self._devices = {tensor.device for tensor in tensors}
         self.rows = torch.empty(rows, sum(self._widths), dtype=unit)
         if self._device.type == "cuda" and self.rows.nbytes:
             _pin(self.rows, self)
@@ -54,8 +56,8 @@ class Shelf:
     def store(self, pairs: Pairs) -> None:
         """(id of the device, id of the host) each."""
         for some in self._pieces(pairs):
-            ids = torch.tensor([source for source, _ in some], device=self._device)
-            gathered = torch.cat([tensor[ids] for tensor in self._tensors], dim=1)
+            ids = self._ids([source for source, _ in some])
+            gathered = torch.cat([tensor[ids[tensor.device]].to(self._device) for tensor in self._tensors], dim=1)
             for first, row, count in _runs([target - 1 for _, target in some]):
                 self.rows[row : row + count].copy_(gathered[first : first + count], non_blocking=True)
 
@@ -65,9 +67,9 @@ class Shelf:
             gathered = self.rows.new_empty(len(some), self.rows.shape[1], device=self._device)
             for first, row, count in _runs([source - 1 for source, _ in some]):
                 gathered[first : first + count].copy_(self.rows[row : row + count], non_blocking=True)
-            ids = torch.tensor([target for _, target in some], device=self._device)
+            ids = self._ids([target for _, target in some])
             for tensor, part in zip(self._tensors, torch.split(gathered, self._widths, dim=1), strict=True):
-                tensor[ids] = part
+                tensor[ids[tensor.device]] = part.to(tensor.device)
 
     def parts(self, identity: int) -> tuple[Tensor, ...]:
         """What is kept of each of the tensors, as bytes."""
@@ -79,6 +81,10 @@ class Shelf:
         """Fill a freed row with NaN, in every float format, so that a test sees any read of it."""
         for part in self.parts(identity):
             part.fill_(0xFF)
+
+    def _ids(self, ids: list[int]) -> dict[torch.device, Tensor]:
+        """Where the tensors are."""
+        return {device: torch.tensor(ids, device=device) for device in self._devices}
 
     def _pieces(self, pairs: Pairs) -> list[Pairs]:
         return [pairs[start : start + self._at_once] for start in range(0, len(pairs), self._at_once)]
