@@ -19,7 +19,7 @@ TILES = {16: ProductTile(16, 128, 128, 4, 3), 64: ProductTile(64, 128, 64, 8, 4)
 FEW = {**TILES, 16: ProductTile(16, 64, 128, 4, 4)}
 """Where there are few tiles, more programs pay."""
 
-_FEW_TILES = 384
+_FEW_TILES, _FEW_FP8_TILES = 384, 160
 
 FP8_TILES = {
     16: ProductTile(16, 128, 128, 4, 3),
@@ -48,10 +48,11 @@ def grouped_linear(
     if not isinstance(groups, DeviceGroups):
         raise TypeError("groups: must be made by routing.triton_form.group")
     n, k = experts.n, experts.k
-    tables = (FP8_FEW, FP8_TILES) if isinstance(experts, Fp8Experts) else (FEW, TILES)
-    usual = tables[groups.tiles.shape[0] >= _FEW_TILES]
+    quantized, count = isinstance(experts, Fp8Experts), groups.tiles.shape[0]
+    few, many = (FP8_FEW, FP8_TILES) if quantized else (FEW, TILES)
+    usual = few if count < (_FEW_FP8_TILES if quantized else _FEW_TILES) else many
     tile = (tiles or usual)[groups.height]
-    grid = (groups.tiles.shape[0] * triton.cdiv(n, tile.columns),)
+    grid = (count * triton.cdiv(n, tile.columns),)
     out = torch.empty(groups.rows.shape[0], n, dtype=x.dtype, device=x.device)
     how = {"BM": tile.rows, "BN": tile.columns, "BK": tile.depth, "GATHER": gather, "EVEN_K": k % tile.depth == 0}
     how |= {"num_warps": tile.warps, "num_stages": tile.stages, **overlap(), **OPTIONS}
