@@ -87,7 +87,7 @@ def test_enough_memory_is_enough_and_a_little_less_is_not(checkpoints, kind: str
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_context_that_is_advised_fits_and_the_next_one_does_not(checkpoints, kind: str) -> None:
-    tight = Asked(memory=64 << 20, context=8192, conversations=40)
+    tight = Asked(memory=96 << 20, context=8192, conversations=40)
     longest = size(checkpoints[kind], tight).longest
     assert 0 < longest < 8192 and longest % 64 == 0
     assert size(checkpoints[kind], replace(tight, context=longest)).fit >= 40
@@ -151,7 +151,7 @@ def test_the_command_says_what_fits_and_what_to_change(checkpoints, tmp_path: Pa
     good = CliRunner().invoke(app, [*command, "--gpu-memory", "1GB", "--conversations", "2"])
     assert good.exit_code == 0 and "2 conversations of 8,000 tokens fit at once" in good.stdout
     assert "never loaded" in good.stdout
-    bad = CliRunner().invoke(app, [*command, "--gpu-memory", "64M", "--conversations", "16"])
+    bad = CliRunner().invoke(app, [*command, "--gpu-memory", "88M", "--conversations", "16"])
     assert bad.exit_code == 1
     for change in ("conversations:", "--max-model-len", "memory:"):
         assert change in bad.stdout

@@ -30,7 +30,7 @@ def segment(rng: random.Random, number: int, rows: int, start: int) -> Segment:
     return Segment(number, number, start, tokens, blocks, number + 1, writes)
 
 
-def a_pass(seed: int, longest: int = 400) -> tuple[Segment, ...]:
+def a_pass(seed: int, longest: int = 200) -> tuple[Segment, ...]:
     """Prompts of up to `longest` rows, from any position on, among decodes, verifies and short tails."""
     rng = random.Random(seed)
     made = []
@@ -147,7 +147,7 @@ def walked(rows: list[list[int]]) -> list[tuple[int, int, int]]:
 def test_what_waits_for_attention_is_bounded() -> None:
     """A long context for many rows is walked whole instead, and each split still once."""
     rng, heads = random.Random(0), Heads(2, 8, 2048)
-    few, many = (padded((segment(rng, 0, rows, 49_000),), heads)[1] for rows in (64, 2048))
+    few, many = (padded((segment(rng, 0, rows, 49_000),), heads)[1] for rows in (64, ROWS[-1]))
     for made in (few, many):
         for height, items in zip((16, 64, 128), sizes_of(made).items, strict=True):
             assert items * heads.heads * height <= WAITING
@@ -168,14 +168,15 @@ def test_passes_that_are_not_recorded() -> None:
     rng = random.Random(0)
     alone = (segment(rng, 0, 9, 64), segment(rng, 1, 1, 5))
     wide = tuple(segment(rng, number, 20, 0) for number in range(17))
+    most = ROWS[-1]
     for segments, most in (
-        (alone, 2048),
-        (wide, 2048),
-        ((segment(rng, 0, 2049, 0),), 2048),
+        (alone, most),
+        (wide, most),
+        ((segment(rng, 0, most + 1, 0),), 2 * most),
         ((segment(rng, 0, 300, 0),), 256),
     ):
         assert prefill_pass(segments, (), most, LANE, HEADS[0], WIDTH) is None
-    assert prefill_pass((segment(rng, 0, 2048, 0),), (), 2048, LANE, HEADS[0], WIDTH) is not None
+    assert prefill_pass((segment(rng, 0, ROWS[-1], 0),), (), ROWS[-1], LANE, HEADS[0], WIDTH) is not None
 
 
 def test_prompts_of_many_lengths_share_few_sizes() -> None:
