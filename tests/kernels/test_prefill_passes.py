@@ -168,11 +168,10 @@ def test_passes_that_are_not_recorded() -> None:
     rng = random.Random(0)
     alone = (segment(rng, 0, 9, 64), segment(rng, 1, 1, 5))
     wide = tuple(segment(rng, number, 20, 0) for number in range(17))
-    most = ROWS[-1]
     for segments, most in (
-        (alone, most),
-        (wide, most),
-        ((segment(rng, 0, most + 1, 0),), 2 * most),
+        (alone, ROWS[-1]),
+        (wide, ROWS[-1]),
+        ((segment(rng, 0, ROWS[-1] + 1, 0),), 2 * ROWS[-1]),
         ((segment(rng, 0, 300, 0),), 256),
     ):
         assert prefill_pass(segments, (), most, LANE, HEADS[0], WIDTH) is None
