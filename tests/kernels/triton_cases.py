@@ -16,6 +16,7 @@ from isotherm.kernels.batch import Batch
 from isotherm.kernels.gated_delta import triton_form as delta_form
 from isotherm.kernels.gated_delta.reference import gated_delta as recurrence
 from isotherm.kernels.linear import triton_form as linear_form
+from isotherm.kernels.linear import triton_fp8_form as fp8_form
 from isotherm.kernels.linear.tiles import ProductTile, TileTable
 from isotherm.kernels.state import DeltaShape, DeltaState, KVShape
 from isotherm.kernels.weight import FP8, Fp8Weight
@@ -55,9 +56,15 @@ def fp8() -> None:
     assert torch.equal(blocks.dequantized().double(), q.double() * wide)
     for weight in (blocks, blocks.rows(torch.arange(150).flip(0))):
         ours, stands_for = linear_form.pack(torch.float32, weight, CPU), weight.dequantized().double()
-        for rows in (1, 70):
-            sums = linear_form.linear(TileTable({}, {}), x[:rows], ours)
-            assert torch.equal(sums.double(), x[:rows].double() @ stands_for.T)
+        assert torch.equal(linear_form.linear(TileTable({}, {}), x, ours).double(), x.double() @ stands_for.T)
+        for rows, tile in (
+            (1, ProductTile(16, 64, 128, 4, 3)),
+            (70, ProductTile(64, 64, 64, 4, 3)),
+            (70, fp8_form.NARROW),
+        ):
+            out, residual = torch.full((rows, 150), torch.nan), whole_numbers(rows, 150)
+            fp8_form.product(x[:rows], ours, residual, out, tile)
+            assert torch.equal(out.double(), residual + x[:rows].double() @ stands_for.T)
 
 
 def gated_delta() -> None:
