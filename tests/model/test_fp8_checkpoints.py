@@ -290,3 +290,4 @@ def test_names_match_to_the_end_of_a_part(module: str, kept: bool) -> None:
     """Names from the start, patterns, and ends."""
     names = ("lm_head", "model.layers.1.mlp.gate", "model.layers.2", r"model.layers.\d.linear_attn.in_proj_ba", "fc1")
     assert Quantization(names).keeps(module) is kept
+    assert not Quantization(()).keeps(module)

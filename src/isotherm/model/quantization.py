@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from isotherm.model.fields import Fields, read_json
 SCALES = "_scale_inv"
 """What the scales of a tensor are called, after its own name."""
 
+_END = r"(?:$|(?=\.)|(?<=\.))"  # of a part of a module's name
+
 
 @dataclass(frozen=True, slots=True)
 class Quantization:
@@ -21,14 +24,13 @@ class Quantization:
 
     def keeps(self, module: str) -> bool:
         """Whether a name or regular expression in `kept` means the module, one of those around it, or its name's end."""
-        return any(
-            module.endswith(name) or ((found := re.match(name, module)) is not None and _whole(module, found.end()))
-            for name in self.kept
-        )
+        return module.endswith(self.kept) or _pattern(self.kept).match(module) is not None
 
 
-def _whole(module: str, end: int) -> bool:
-    return end == len(module) or module[end] == "." or (end > 0 and module[end - 1] == ".")
+@cache
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """One for all: a checkpoint has hundreds of names, and as many tensors as it has experts."""
+    return re.compile(f"(?:{'|'.join(f'(?:{name})' for name in names)}){_END}" if names else "(?!)")
 
 
 def read_quantization(folder: Path) -> Quantization | None:
