@@ -183,7 +183,6 @@ def test_a_count_that_is_none_names_its_option(text: str) -> None:
         ("serve --max-model-len abc", "max_model_len: expected a number"),
         ("serve --dtype float16", "dtype: must be one of"),
         ("serve --kv-offloading-size 4G", "kv_offloading_size: expected a number of GiB"),
-        ("serve --kv-offloading-size 1 --no-enable-prefix-caching", "kv_offloading_size: needs prefix caching"),
         ("serve --kv-offloading-size 1 --numerics native", "kv_offloading_size: cannot be honoured"),
         ("serve --kernels cuda", "kernels: must be one of"),
         ("serve --tool-call-parser mistral", "tool_call_parser: must be one of"),

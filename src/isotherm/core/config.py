@@ -46,7 +46,8 @@ class CacheConfig:
     blocks, slots: how many of each, 0 to derive them from memory_bytes (tests set them to make pools tiny).
     snapshot_interval: a long prompt keeps a snapshot every so many tokens (a multiple of 64; 0 for none).
     gpu_memory_utilization: of a GPU's memory, weights and what a pass needs included, how much may be used in all.
-    offload_bytes: memory of the host for what is evicted, half for blocks and half for states; 0 to let it go.
+    offload_bytes: memory of the host for what is evicted, half for blocks and half for states; 0 to let it go. Without prefix
+    caching nothing is evicted, and none is taken.
     """
 
     enable_prefix_caching: bool = True
@@ -65,8 +66,6 @@ class CacheConfig:
         for name in ("memory_bytes", "blocks", "slots", "snapshot_interval", "offload_bytes"):
             if getattr(self, name) < 0:
                 raise ConfigError(name, f"must not be negative, got {getattr(self, name)}")
-        if self.offload_bytes and not self.enable_prefix_caching:
-            raise ConfigError("kv_offloading_size", "needs prefix caching, which is off")
         if self.snapshot_interval % BLOCK:
             raise ConfigError("snapshot_interval", f"must be a multiple of {BLOCK}, got {self.snapshot_interval}")
 

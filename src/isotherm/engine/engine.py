@@ -45,7 +45,9 @@ class Engine:
             return plan_capacity(spec, kernels, cache, limits.max_num_seqs, floor, available_memory(), shared)
 
         capacity = sized(config.cache) if kernels.device.type == "cpu" else None
-        if capacity is not None and capacity.host_slots:
+        if config.cache.offload_bytes and not config.cache.enable_prefix_caching:
+            log.warning("kv_offloading_size: without prefix caching nothing is evicted, and no memory is taken for it")
+        elif capacity is not None and capacity.host_slots:
             log.warning("kv_offloading_size: on the CPU both tiers are the same memory; a larger cache serves better")
         with ThreadPoolExecutor(1) as pool:
             hashing = pool.submit(weights_hash, folder)

@@ -64,7 +64,8 @@ def plan_capacity(
     for name, count, minimum in (("blocks", blocks, floor.blocks), ("slots", slots, floor.slots)):
         if count < minimum:
             raise ConfigError(name, f"must be at least {minimum} for these limits, got {count}")
-    host = host_capacity(config.offload_bytes, block_bytes, slot_bytes, available_bytes)
+    offload = config.offload_bytes if config.enable_prefix_caching else 0
+    host = host_capacity(offload, block_bytes, slot_bytes, available_bytes)
     return Capacity(blocks + 1, slots + 1, lanes, block_bytes, slot_bytes, *host)
 
 
