@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,17 @@ class Quantization:
 
     def keeps(self, module: str) -> bool:
         """Whether a name or regular expression in `kept` means the module, one of those around it, or its name's end."""
-        return module.endswith(self.kept) or _pattern(self.kept).match(module) is not None
+        plain, pattern = _sorted_out(self.kept)
+        around = accumulate(module.split("."), lambda at, part: f"{at}.{part}")
+        return module.endswith(self.kept) or any(name in plain for name in around) or pattern.match(module) is not None
 
 
 @cache
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """One for all: a checkpoint has hundreds of names, and as many tensors as it has experts."""
-    return re.compile(f"(?:{'|'.join(f'(?:{name})' for name in names)}){_END}" if names else "(?!)")
+def _sorted_out(names: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str]]:
+    """Names, and one pattern for the rest: a checkpoint has hundreds of them, and as many tensors as it has experts."""
+    plain = frozenset(name.rstrip(".") for name in names if re.fullmatch(r"[\w.-]+", name))
+    rest = "|".join(f"(?:{name})" for name in names if name.rstrip(".") not in plain)
+    return plain, re.compile(f"(?:{rest}){_END}" if rest else "(?!)")
 
 
 def read_quantization(folder: Path) -> Quantization | None:
