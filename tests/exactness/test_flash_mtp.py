@@ -36,7 +36,7 @@ from isotherm.model.tiny_fp8 import convert
 from isotherm.runner.drafter import Drafter
 from isotherm.runner.forward import Sequenced
 
-pytestmark = pytest.mark.skipif(ON_GPU, reason="its drafter is not computed on the GPU")
+pytestmark = pytest.mark.skipif(ON_GPU, reason="it names the C kernels")
 THREE = SpeculativeConfig("mtp", 3)
 REACH = 9
 """Tokens before a position that its n-grams and their convolution read."""

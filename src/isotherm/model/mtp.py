@@ -90,8 +90,6 @@ def load_mtp(folder: Path, decoder: Decoder) -> AnyMtp:
     Raises CheckpointError when there is none, or when it has more than one layer or an embedding or head of its own.
     """
     spec, kernels = decoder.spec, decoder.kernels
-    if spec.streams is not None and kernels.device.type != "cpu":
-        raise CheckpointError(f"{folder}: the drafter of {spec.kind} is computed on the CPU only; serve it without")
     load = _load if spec.streams is None else load_stream_mtp
     with Checkpoint(folder, ROOTS, _anchor(spec), str(kernels.device)) as checkpoint:
         mtp = load(checkpoint, decoder)
