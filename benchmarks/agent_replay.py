@@ -1,6 +1,6 @@
 """The agent replay with caching off and on: the wall time of both, whether every answer is equal, and the cache's reach.
 
-    python benchmarks/agent_replay.py [CHECKPOINT] [--json FILE]
+    python benchmarks/agent_replay.py [CHECKPOINT] [--device cuda] [--json FILE]
 
 20 conversations of 20 responses (`gate/cases/agent.jsonl`) that share tools and a preamble, through the gate, one request at
 a time: recorded on a server with caching off, then sent to a fresh one with caching on. Wall time is from the first request to
@@ -26,10 +26,12 @@ ON = Arm("on", "caching on", ON_FLAGS, caching=True)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("checkpoint", nargs="?", default="")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--json", default="")
     args = parser.parse_args()
     console = Console(highlight=False, width=120)
-    config = GateConfig(model=args.checkpoint, batteries=("agent",), arms=(REFERENCE, ON))
+    serve = ("--device", args.device)
+    config = GateConfig(model=args.checkpoint, batteries=("agent",), arms=(REFERENCE, ON), serve_args=serve)
     report = run_gate(config, TerminalObserver(console))
     print_report(report, console)
     write_reports(report, args.json, "", "")

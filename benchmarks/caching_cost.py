@@ -1,6 +1,6 @@
 """What prefix caching costs when no prompt shares anything: pairs of runs, caching on and off, and a confidence interval.
 
-    python benchmarks/caching_cost.py CHECKPOINT [--seconds 300] [--out FILE]
+    python benchmarks/caching_cost.py CHECKPOINT [--device cuda] [--seconds 300] [--out FILE]
 
 Both engines live in this process, with the same settings and a cache that the prompts soon overflow, so that it also evicts.
 A pair sends the same fresh prompts of random token ids to one and then to the other, the order changing from pair to pair, and
@@ -33,6 +33,7 @@ def opened(args: argparse.Namespace, caching: bool) -> LLM:
         max_num_seqs=args.at_once,
         enable_prefix_caching=caching,
         kv_cache_memory_bytes=args.cache_mib << 20,
+        device=args.device,
     )
 
 
@@ -94,6 +95,7 @@ def _percent(log: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--new", type=int, default=8)
@@ -107,7 +109,9 @@ def main() -> None:
     vocabulary = json.loads((args.checkpoint / "config.json").read_text(encoding="utf-8"))["vocab_size"]
     on, off = opened(args, True), opened(args, False)
     measured = pairs(args, on, off, vocabulary)
-    settings = {name: getattr(args, name) for name in ("threads", "prompt", "new", "at_once", "cache_mib", "seed")}
+    settings = {
+        name: getattr(args, name) for name in ("device", "threads", "prompt", "new", "at_once", "cache_mib", "seed")
+    }
     evicted = on.stats().evicted_blocks
     result = interval(measured) | {"settings": settings, "evicted_blocks": evicted, "python": platform.python_version()}
     print(json.dumps(result))
