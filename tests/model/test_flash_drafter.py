@@ -99,7 +99,8 @@ class Theirs:
         joined = linear(embedded, self.mtp["fc_embedding.weight"])[:, None] + linear(
             normed, self.mtp["fc_hidden.weight"]
         )
-        layer = self.part(self.model.model.layers[config.layer_types.index("indexed_attention")], "layers.0.")
+        like = next(layer for layer in self.model.model.layers if hasattr(layer, "self_attn"))
+        layer = self.part(like, "layers.0.")
         turn = self.model.model.rotary_emb(joined, torch.arange(count).expand(3, 1, count))
         return layer(joined.view(1, count, -1), turn, torch.ones(1, 1, count, count).tril().bool())[0]
 
