@@ -20,8 +20,11 @@ from isotherm.model.decoder import Decoder, Layer
 from isotherm.model.mlp import Mlp
 from isotherm.model.state import ModelState
 
-MOST_ROWS = 16
-"""Results of a recorded pass are all kept at once, so its rows are few; with more, the calls take longer than what is between."""
+MOST_ROWS = 144
+"""Sixteen sequences with eight guesses each; with more, the calls take longer than what is between."""
+
+MOST_LOGITS = 64
+"""Rows whose logits are made with the pass and lie there beside each other."""
 
 Function = Callable[..., tuple[Tensor, ...]]
 """function(kernels, batch, *inputs), inputs [M, ...] -> results [M, ...], by calls of `kernels` and by nothing else."""

@@ -12,7 +12,7 @@ from isotherm.model.state import ModelState, allocate
 from isotherm.runner.capacity import Capacity
 from isotherm.runner.device_sampler import DeviceSampler
 from isotherm.runner.drafter import Drafter
-from isotherm.runner.few_rows import MOST_ROWS, Decided, FewRows
+from isotherm.runner.few_rows import MOST_LOGITS, MOST_ROWS, Decided, FewRows
 from isotherm.runner.graphs import Graphs, Played
 from isotherm.runner.host import HostPool
 from isotherm.runner.layout import lay_out
@@ -102,7 +102,7 @@ class Runner:
     ) -> Decided | None:
         """The pass with its choices, played; None unless every row of it chooses, by its logits alone."""
         few, drafter = self._few_rows, self.drafter
-        if few is None or few.decoder is not self.decoder or len(places) != batch.rows or batch.rows > MOST_ROWS:
+        if few is None or few.decoder is not self.decoder or len(places) != batch.rows or batch.rows > MOST_LOGITS:
             return None
         if drafter is not None and not few.reads:
             return None

@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Callable
 from math import prod
+from weakref import finalize
 
 import torch
 from torch import Tensor
@@ -15,26 +16,49 @@ _CHUNK = 1 << 20
 
 
 class Workspace:
-    """Memory for results, handed out in order. Passes that never run at once take the same."""
+    """Memory for results. Passes that never run at once take the same."""
 
     def __init__(self) -> None:
         self._chunks: list[Tensor] = []
 
     def results(self) -> Callable[[int], Tensor]:
-        """From the beginning: a function from a number of bytes to that many, in memory aligned as torch's."""
-        index, used = 0, 0
+        """From the beginning: a function from a number of bytes to that many, in memory aligned as torch's.
 
-        def take(size: int) -> Tensor:
-            nonlocal index, used
-            size = -(-size // 64) * 64
-            while index < len(self._chunks) and used + size > len(self._chunks[index]):
-                index, used = index + 1, 0
-            if index == len(self._chunks):
-                self._chunks.append(torch.empty(max(size, _CHUNK), dtype=torch.uint8))
-            used += size
-            return self._chunks[index][used - size : used]
+        What nothing refers to any more is handed out again: calls are made in order, so whatever reads it has done so.
+        """
+        return _Arena(self._chunks).take
 
-        return take
+
+class _Arena:
+    """chunks: grows as needed. free: pieces of them, chunk and range."""
+
+    def __init__(self, chunks: list[Tensor]):
+        self._chunks = chunks
+        self._free = [(index, 0, len(chunk)) for index, chunk in enumerate(chunks)]
+
+    def take(self, size: int) -> Tensor:
+        """The first piece that is long enough."""
+        size = max(64, -(-size // 64) * 64)
+        place = next((n for n, (_, start, end) in enumerate(self._free) if end - start >= size), len(self._free))
+        if place == len(self._free):
+            self._chunks.append(torch.empty(max(size, _CHUNK), dtype=torch.uint8))
+            self._free.append((len(self._chunks) - 1, 0, len(self._chunks[-1])))
+        index, start, end = self._free.pop(place)
+        if end - start > size:
+            self._free.insert(place, (index, start + size, end))
+        piece = self._chunks[index].numpy()[start : start + size]
+        finalize(piece, self._give, index, start, start + size).atexit = False
+        return torch.from_numpy(piece)  # refers to `piece`, as does every view of it
+
+    def _give(self, index: int, start: int, end: int) -> None:
+        """Back, in order of place, joined with its neighbours."""
+        pieces: list[tuple[int, int, int]] = []
+        for one in sorted([*self._free, (index, start, end)]):
+            if pieces and pieces[-1][0] == one[0] and pieces[-1][2] == one[1]:
+                pieces[-1] = (one[0], pieces[-1][1], one[2])
+            else:
+                pieces.append(one)
+        self._free = pieces
 
 
 class Recorder(Library):
