@@ -83,8 +83,9 @@ def _layers(kind: str, fields: Fields) -> tuple[LayerSpec, ...]:
     mixers = fields.raw.get("layer_types") or [
         "full_attention" if (index + 1) % interval == 0 else "linear_attention" for index in range(count)
     ]
-    if kind == FLASH:  # checkpoints say full_attention where they mean indexed
-        mixers = ["full_attention" if mixer == "indexed_attention" else mixer for mixer in mixers]
+    if kind == FLASH:  # released checkpoints say full_attention, transformers indexed_attention, 5.17 of it the third
+        names = ("indexed_attention", "qwen_sparse_attention")
+        mixers = ["full_attention" if mixer in names else mixer for mixer in mixers]
     if len(mixers) != count or set(mixers) - {"linear_attention", "full_attention"}:
         raise CheckpointError(
             f"{fields.where}: layer_types must hold {count} of 'linear_attention' or 'full_attention', got {mixers!r}"

@@ -1,15 +1,19 @@
 """The numbers of the n-gram hash, and its table, which is read row by row from where it lies on disk."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 _MASK = (1 << 64) - 1
 _GAMMA = 0x9E3779B97F4A7C15
 _LAYER_STEP = 10007
+
+_FEW = 1024
+"""Rows that are read one by one: sorting them by shard takes longer."""
 
 
 def multipliers(vocabulary: int, order: int, place: int, seed: int) -> tuple[int, ...]:
@@ -52,6 +56,10 @@ class NgramTable:
 
     shards: tuple[Tensor, ...]
     dtype: torch.dtype
+    _bytes: tuple[NDArray[np.uint8], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_bytes", tuple(shard.view(torch.uint8).numpy() for shard in self.shards))
 
     @property
     def columns(self) -> int:
@@ -60,12 +68,14 @@ class NgramTable:
 
     def rows(self, places: Tensor) -> Tensor:
         """places [M, heads] int64 -> [M, heads * columns] `dtype`, the heads' rows side by side."""
-        stored = self.shards[0].dtype
-        flat = places.numpy().reshape(-1)
-        shard, row = np.divmod(flat, len(self.shards[0]))
-        order = np.argsort(shard, kind="stable")
-        out = torch.empty(len(flat), self.columns, dtype=stored)
+        shard, row = np.divmod(places.numpy().reshape(-1), len(self.shards[0]))
+        out = torch.empty(len(row), self.columns, dtype=self.shards[0].dtype)
         found = out.view(torch.uint8).numpy()
-        for part in np.split(order, np.flatnonzero(np.diff(shard[order])) + 1) if len(flat) else ():
-            found[part] = self.shards[shard[part[0]]].view(torch.uint8).numpy()[row[part]]
+        if len(row) <= _FEW:
+            for place, (index, at) in enumerate(zip(shard.tolist(), row.tolist(), strict=True)):
+                found[place] = self._bytes[index][at]
+        else:
+            order = np.argsort(shard, kind="stable")
+            for part in np.split(order, np.flatnonzero(np.diff(shard[order])) + 1):
+                found[part] = np.take(self._bytes[shard[part[0]]], row[part], axis=0)
         return out.to(self.dtype).view(places.shape[0], -1)

@@ -1,5 +1,7 @@
 """The n-gram rows of a recorded pass: hashed and read on the CPU, and sent with the pass's numbers, in one copy."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -40,7 +42,7 @@ class GivenNgrams:
         """The pass's rows, and zeros for those that are added."""
         if not self._layers:
             return
-        batch, tokens = lay_out(plan)
+        batch, tokens = lay_out(PassPlan(tuple(replace(item, blocks=()) for item in plan.segments)))
         memory = torch.from_numpy(space)
         for (layer, kept), start in zip(self._layers, self._offsets(rows), strict=False):
             assert kept.ngram is not None

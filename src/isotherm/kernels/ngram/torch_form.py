@@ -41,11 +41,12 @@ def ngrams(batch: Batch, tokens: Tensor, hashing: NgramHash, state: ConvState) -
     order, known = len(hashing.multipliers), _Known.of(batch, tokens, state)
     owner = np.repeat(np.arange(batch.segments), np.diff(known.row_offsets))
     positions = batch.positions.numpy().astype(np.int64)
-    before = np.stack([known.at(owner, positions - k) for k in range(order)])
-    of_write = np.repeat(np.arange(batch.segments), np.diff(batch.write_offsets.numpy()))
-    boundaries = batch.write_positions.numpy().astype(np.int64)
-    kept = known.at(of_write[:, None], boundaries[:, None] - order + 1 + np.arange(order - 1)) + 1
-    known.history[batch.write_slots.numpy()] = kept
+    before = known.at(owner, positions - np.arange(order)[:, None])
+    if len(batch.write_slots):
+        of_write = np.repeat(np.arange(batch.segments), np.diff(batch.write_offsets.numpy()))
+        boundaries = batch.write_positions.numpy().astype(np.int64)
+        kept = known.at(of_write[:, None], boundaries[:, None] - order + 1 + np.arange(order - 1)) + 1
+        known.history[batch.write_slots.numpy()] = kept
     ends = (known.starts + np.diff(known.row_offsets))[owner]
     live = positions >= ends // BLOCK * BLOCK
     known.rows[known.lanes[owner[live]], positions[live] % BLOCK] = before[0, live] + 1
