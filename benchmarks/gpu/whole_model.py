@@ -163,6 +163,8 @@ def decode(bench: Bench, count: int) -> tuple[float, float]:
         or len(bench.scheduler._roster.running) < count
         or any(sequence.remaining > 1 for sequence in bench.scheduler._roster.running)
     ):
+        if not bench.scheduler.has_work:
+            raise RuntimeError("the sequences ended before they were all decoded: logits that are not finite end one")
         bench.step()
     times = []
     for _ in range(150):
