@@ -8,6 +8,7 @@ The row of position t joins the embedding of token t+1 with the model's row at t
 Embedding and head are the model's. Further drafts feed y back as the hidden row of the next position.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -95,7 +96,13 @@ def load_mtp(folder: Path, decoder: Decoder) -> AnyMtp:
         mtp = load(checkpoint, decoder)
         if extra := checkpoint.left():
             more = f" and {len(extra) - 3} more" if len(extra) > 3 else ""
-            raise CheckpointError(f"{folder}: not implemented in a drafter: {', '.join(extra[:3])}{more}")
+            named = f"{', '.join(extra[:3])}{more}"
+            if layers := re.findall(r"\bmtp\.layers\.([1-9]\d*)\.", " ".join(extra)):
+                raise CheckpointError(
+                    f"{folder}: its drafter has {max(map(int, layers)) + 1} layers, and only one is implemented ({named}); "
+                    "serve it without drafts, or with those of n-grams"
+                )
+            raise CheckpointError(f"{folder}: not implemented in a drafter: {named}")
     return mtp
 
 
