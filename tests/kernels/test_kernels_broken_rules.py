@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import segmented as seg
 import test_kernels_attention as attention
 import test_kernels_gated_delta as delta
@@ -14,23 +15,36 @@ import torch
 import isotherm.kernels
 from isotherm.kernels.c_provider import CKernels
 from isotherm.kernels.native.build import build, find_compiler
-from isotherm.kernels.native.isa import choose_isa
+from isotherm.kernels.native.isa import Isa, choose_isa, supported
 from isotherm.kernels.native.library import Library
+
+VECTORS: Isa = next(isa for isa in supported() if isa != "amx")
+"""The best instruction set without matrix registers."""
+
+needs_amx = pytest.mark.skipif("amx" not in supported(), reason="no AMX here")
 
 
 def broken(
-    folder: Path, source: str, old: str, new: str, dtype: torch.dtype = torch.bfloat16, threads: int = 1
+    folder: Path,
+    source: str,
+    old: str,
+    new: str,
+    dtype: torch.dtype = torch.bfloat16,
+    threads: int = 1,
+    operation: str = "",
+    isa: Isa | None = None,
 ) -> CKernels:
-    """The C provider with the operation that `source` belongs to compiled from a copy in which `old` reads `new`."""
+    """The C provider with one operation, the one that `source` belongs to if none is named, compiled from a copy in which `old`
+    reads `new`."""
     root = Path(isotherm.kernels.__file__).parent
     copy = folder / "kernels"
     shutil.copytree(root, copy, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     text = (copy / source).read_text()
     assert text.count(old) == 1, f"{source} no longer holds the line that this test breaks"
     (copy / source).write_text(text.replace(old, new))
-    made = build(choose_isa(), dtype)
+    made = build(isa or choose_isa(dtype=dtype), dtype)
     library = folder / "broken.so"
-    sources = map(str, [*(copy / source).parent.glob("*.c"), *(copy / "native").glob("*.c")])
+    sources = map(str, [*(copy / (operation or source.split("/")[0])).glob("*.c"), *(copy / "native").glob("*.c")])
     flags = [*made.flags.split(), "-w", "-shared", f"-I{copy / 'native'}"]
     subprocess.run([find_compiler(), *flags, *sources, "-o", str(library), "-lm"], check=True)
     return CKernels(Library(replace(made, path=library), threads))
@@ -78,10 +92,30 @@ def test_splits_merged_in_another_order_by_other_threads_are_noticed(tmp_path: P
 
 def test_a_later_key_that_meets_a_zero_weight_is_noticed(tmp_path: Path) -> None:
     """0 * NaN: the other half of the last pair is not cleared."""
-    kernels = broken(tmp_path, "attention/tile.h", "p[i] & 0xffff;", "p[i];")
+    kernels = broken(tmp_path, "attention/tile_vector.h", "p[i] & 0xffff;", "p[i];", isa=VECTORS)
+    _later_keys_are_noticed(kernels)
+
+
+@needs_amx
+def test_a_later_key_in_matrix_registers_is_noticed(tmp_path: Path) -> None:
+    kernels = broken(tmp_path, "linear/tile_matrix.h", "&= 0xffff;", "&= 0xffffffff;", operation="attention", isa="amx")
+    _later_keys_are_noticed(kernels)
+
+
+def _later_keys_are_noticed(kernels: CKernels) -> None:
     inputs = attention.data(kernels, attention.SMALL, (65,))
     expected = attention.run(kernels, attention.SMALL, inputs, seg.whole((65,)))
     assert not attention.equals(attention.run(kernels, attention.SMALL, inputs, seg.one_by_one((65,))), expected)
+
+
+@needs_amx
+def test_few_rows_that_sum_in_another_order_are_noticed(tmp_path: Path) -> None:
+    """One or two rows are computed in vector registers, more in matrix registers."""
+    chains = "v16_add(sums[r][j], v16_add(even[r][j], odd[r][j]))"
+    one_by_one = "v16_add(v16_add(sums[r][j], even[r][j]), odd[r][j])"
+    kernels = broken(tmp_path, "linear/tile_matrix.h", chains, one_by_one, isa="amx")
+    x, weight = torch.randn(3, 256).bfloat16(), kernels.pack(torch.randn(64, 256))
+    assert not torch.equal(kernels.logits(x[:1], weight), kernels.logits(x, weight)[:1])
 
 
 def test_noise_by_rank_is_noticed(tmp_path: Path) -> None:
