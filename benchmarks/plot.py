@@ -42,7 +42,9 @@ class Axis:
     log: bool
 
     def place(self, value: float) -> float:
-        """0 at `low`, 1 at `high`."""
+        """0 at `low`, 1 at `high`; the middle where they are the same, as when only one length was measured."""
+        if self.high == self.low:
+            return 0.5
         scale: Callable[[float], float] = math.log if self.log else float
         return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
 
