@@ -4,6 +4,7 @@ import random
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy
 import torch
@@ -37,7 +38,11 @@ FLASH = {
     "num_experts": 4,
     "num_experts_per_tok": 2,
 }
-"""As well, in place of full attention."""
+
+
+def shape_of(kind: str) -> dict[str, Any]:
+    """Of a tiny checkpoint."""
+    return SHAPE | (FLASH if kind == "qwen4_exp" else {})
 
 
 def answers(folder: Path, kernels: str, requests: list[Request]) -> tuple[dict[str, list[int]], Engine]:
@@ -73,7 +78,7 @@ def main(kind: str) -> None:
     requests = [Request(name, *rest) for name, *rest in zip("abc", prompts, (greedy, sampled, pushed), strict=True)]
     requests.append(Request("d", (), SamplingParams(temperature=0.0, max_tokens=2, ignore_eos=True)))
     with tempfile.TemporaryDirectory() as folder:
-        write_tiny(kind, Path(folder), seed=1, **(SHAPE | (FLASH if kind == "qwen4_exp" else {})))
+        write_tiny(kind, Path(folder), seed=1, **shape_of(kind))
         mine, engine = answers(Path(folder), "triton", requests)
         expected, _ = answers(Path(folder), "c", requests)
     assert mine == expected, (mine, expected)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy
 import torch
 from played_checks import GREEDY, Sequences, check, runner, start
-from triton_engine import SHAPE
+from triton_engine import shape_of
 
 from isotherm.core.plan import PassPlan
 from isotherm.kernels.load import load_kernels
@@ -19,7 +19,7 @@ from isotherm.model.tiny import write_tiny
 @torch.inference_mode()
 def main(kind: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        write_tiny(kind, Path(folder), seed=1, **SHAPE)
+        write_tiny(kind, Path(folder), seed=1, **shape_of(kind))
         decoder = load_decoder(Path(folder), load_kernels("triton", "auto", 1), 1024)
     played, plain, sequences = runner(decoder), runner(decoder), Sequences(1, [40, 3], more=200)
     assert played.graphs is not None
