@@ -74,7 +74,7 @@ def _deepest(salt: str, prompt: str, kept: set[Content]) -> int:
 class Tiers(RuleBasedStateMachine):
     """Between two passes, writers come, plan blocks and end; `run` is a pass: copies, writes, completion, publication."""
 
-    capacity = (8, 5, 6, 3)
+    capacity = (6, 3, 7, 3)
     lossless = False
 
     def __init__(self) -> None:
@@ -85,8 +85,25 @@ class Tiers(RuleBasedStateMachine):
         self.kept: set[Content] = set()
 
     @precondition(lambda self: len(self.writers) < WRITERS)
-    @rule(salt=SALTS, prompt=PROMPTS)
-    def admit(self, salt: str, prompt: str) -> None:
+    @rule(salt=SALTS, prompt=PROMPTS, count=st.integers(0, 5))
+    def begin(self, salt: str, prompt: str, count: int) -> None:
+        self._admit(salt, prompt)
+        if count and self.writers:
+            self.plan(len(self.writers) - 1, count)
+
+    @precondition(lambda self: len(self.writers) < WRITERS)
+    @rule(salt=SALTS, prompts=st.lists(PROMPTS, min_size=1, max_size=4))
+    def serve(self, salt: str, prompts: list[str]) -> None:
+        """Requests one after the other, beside those that are there."""
+        for prompt in prompts:
+            others = len(self.writers)
+            self._admit(salt, prompt)
+            if len(self.writers) > others:
+                self.plan(others, len(prompt))
+                self.run()
+                self.end(others, suspect=False)
+
+    def _admit(self, salt: str, prompt: str) -> None:
         hit = self.cache.lookup(Namespace("", salt), tokens(prompt), 64 * (len(prompt) - 1))
         self._expect(salt, prompt[:-1], hit.tokens // 64)
         if self.cache.is_coming(hit):
@@ -188,7 +205,7 @@ class Tiers(RuleBasedStateMachine):
 class RoomyHost(Tiers):
     """A host with room for every prefix there is: nothing that was ever kept is forgotten."""
 
-    capacity = (8, 4, 800, 800)
+    capacity = (6, 3, 800, 800)
     lossless = True
 
 
@@ -196,3 +213,14 @@ TestTiers = Tiers.TestCase
 TestTiers.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
 TestRoomyHost = RoomyHost.TestCase
 TestRoomyHost.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)
+
+
+def test_a_history_moves_snapshots_out_and_back() -> None:
+    """A machine in which nothing moves would be no proof."""
+    machine = RoomyHost()
+    for prompt in ("aaaa", "bbbb", "cccc", "aaaab", "bbbba", "ccccb"):
+        machine.serve("", [prompt])
+        machine.both_tiers_add_up()
+        machine.what_is_published_holds_what_its_key_says()
+    stats = machine.cache.host_stats()
+    assert stats.offloaded_snapshots >= 3 and stats.reloaded_snapshots >= 2

@@ -73,6 +73,20 @@ def test_a_hit_is_recorded_with_the_snapshot_that_it_restored(checkpoint, tmp_pa
     assert hit.blocks.tolist() == cold.computed[0].blocks.tolist()
 
 
+def test_a_hit_from_the_host_is_recorded_as_it_was_brought_in(checkpoint, tmp_path) -> None:
+    """Hashes of what the pass reads, not of what its blocks and its slot held before the copies."""
+    engine = open_engine(checkpoint, tmp_path, blocks=16, slots=17, offload_bytes=64 << 20)
+    drive(engine, ask(PROMPT, "cold"))
+    for other in range(3):
+        drive(engine, ask(tokens(900, 50 + other), f"o{other}"))
+    drive(engine, ask((*PROMPT, *tokens(60, 2)), "warm"))
+    cold, *_, warm = traces(tmp_path)
+    (hit,) = warm.restored
+    assert engine.stats().host.reloaded_snapshots == 1 and (hit.cached, hit.snapshot) == (192, 192)
+    assert hit.states.tolist() == cold.computed[0].states[-1].tolist()
+    assert hit.blocks.tolist() == cold.computed[0].blocks.tolist()
+
+
 def test_cold_and_warm_are_equal_and_what_was_skipped_is_absent(checkpoint, tmp_path) -> None:
     engine = open_engine(checkpoint, tmp_path / "warm")
     drive(engine, ask(PROMPT, "first"))
