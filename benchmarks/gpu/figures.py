@@ -29,7 +29,9 @@ def after_many(found: dict[str, Any]) -> str:
         )
     x = Axis(16, 1000, tuple((n, f"{n:,}") for n in (16, 64, 120, 300, 1000)), log=True)
     y = Axis(6, 700, tuple((ms, f"{ms} ms") for ms in (10, 30, 100, 300)), log=True)
-    return plot("Time to first token", "new tokens after 30,000 cached ones; cold: 30,000 tokens, none cached", x, y, lines)
+    return plot(
+        "Time to first token", "new tokens after 30,000 cached ones; cold: 30,000 tokens, none cached", x, y, lines
+    )
 
 
 def throughput(found: dict[str, Any]) -> str:
