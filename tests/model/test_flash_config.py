@@ -54,6 +54,12 @@ def test_a_field_that_cannot_be_honoured_is_named(folder: Path, fields: dict[str
     assert named in str(refused.value)
 
 
+@pytest.mark.parametrize("name", ["full_attention", "indexed_attention", "qwen_sparse_attention"])
+def test_every_name_of_indexed_attention_is_known(folder: Path, name: str) -> None:
+    edit(folder, layer_types=["linear_attention"] * 3 + [name])
+    assert [layer.mixer for layer in read_spec(folder).layers] == ["linear_attention"] * 3 + ["indexed_attention"]
+
+
 def test_the_first_of_several_end_tokens_resets_n_grams(folder: Path) -> None:
     edit(folder, eos_token_id=[7, 9])
     ngrams = [layer.ngram for layer in read_spec(folder).layers if layer.ngram]
@@ -87,7 +93,7 @@ def test_kernels_that_cannot_compute_it_are_refused_by_name(checkpoints) -> None
     kernels = NativeKernels(1)
     spec = read_spec(checkpoints["qwen4_exp"])
     for call in (lambda: allocate(spec, kernels, 2, 2, 1), lambda: load_decoder(checkpoints["qwen4_exp"], kernels, 64)):
-        with pytest.raises(CheckpointError, match=r"qwen4_exp is computed on the CPU with numerics=exact"):
+        with pytest.raises(CheckpointError, match=r"qwen4_exp is computed with numerics=exact"):
             call()
 
 
