@@ -20,8 +20,9 @@ def test_an_interpreted_engine_writes_the_tokens_of_the_c_kernels(kind: str) -> 
 
 
 @needs_triton
-def test_an_interpreted_prefill_that_is_padded_equals_a_plain_one_to_the_last_bit_of_state() -> None:
-    interpreted("triton_prefills.py", "qwen3_next")
+@pytest.mark.parametrize("kind", ["qwen3_next", "qwen4_exp"])
+def test_an_interpreted_prefill_that_is_padded_equals_a_plain_one_to_the_last_bit_of_state(kind: str) -> None:
+    interpreted("triton_prefills.py", kind)
 
 
 def interpreted(script: str, kind: str) -> None:
