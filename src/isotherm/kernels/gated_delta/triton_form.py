@@ -1,4 +1,4 @@
-"""The gated delta rule on the GPU: launches of triton_rows, triton_chunks and triton_lone."""
+"""The gated delta rule on the GPU: launches of triton_rows, triton_chunks, triton_lanes and triton_lone."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from isotherm.core.constants import BLOCK
 from isotherm.kernels.batch import Batch
-from isotherm.kernels.gated_delta import triton_chunks, triton_lone
+from isotherm.kernels.gated_delta import triton_chunks, triton_lanes, triton_lone
 from isotherm.kernels.gated_delta.plan import DeltaPlan, plan_delta
 from isotherm.kernels.gated_delta.reference import EPSILON
 from isotherm.kernels.gated_delta.triton_pack import PackedRows, RawRows, padded
@@ -133,7 +133,7 @@ def _chunks(plan: DeltaPlan, rows: PackedRows, qkv: Tensor, state: DeltaState, o
 
 def _keep(plan: DeltaPlan, rows: PackedRows, sums: Tensor, qkv: Tensor, state: DeltaState) -> None:
     shape = state.shape
-    triton_lone.keep_rows[(plan.opened.shape[0], BLOCK)](
+    triton_lanes.keep_rows[(plan.opened.shape[0], BLOCK)](
         plan.opened,
         plan.tiles,
         qkv,
@@ -219,7 +219,7 @@ def _lone(
     )
     if plan.folds.shape[0]:
         columns = min(tile.fold_columns, shape.value_dim)
-        triton_lone.fold_lanes[(plan.folds.shape[0] * shape.value_heads, shape.value_dim // columns)](
+        triton_lanes.fold_lanes[(plan.folds.shape[0] * shape.value_heads, shape.value_dim // columns)](
             plan.folds,
             state.state,
             *(state.rows[name] for name in ("k", "u", "G")),
