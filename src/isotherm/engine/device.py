@@ -82,7 +82,9 @@ def pass_bytes(spec: ModelSpec, rows: int) -> int:
     delta = spec.delta.value_heads * (512 + 8 * spec.delta.value_dim) + 8 * spec.delta.key_heads * spec.delta.key_dim
     rows += min(rows, MOST_PREFILL_ROWS)
     index = spec.max_positions // spec.index.shape.ratio + 3 * spec.index.most if spec.index else 0
-    return rows * (4 * (6 * spec.residual_size + 2 * wide + experts + index) + delta) + 3 * MOST_ROWS * spec.vocab_size * 4
+    return (
+        rows * (4 * (6 * spec.residual_size + 2 * wide + experts + index) + delta) + 3 * MOST_ROWS * spec.vocab_size * 4
+    )
 
 
 def _layer_bytes(spec: ModelSpec) -> int:

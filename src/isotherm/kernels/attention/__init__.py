@@ -17,7 +17,8 @@ starting from acc c. In bfloat16 both take two terms a step (one dpbf16 instruct
 multiply-adds, the lower index first: another build); on AMX 32, as linear/tile_matrix.h has it. The sum of p is taken lane by
 lane over the four groups of 16 keys in ascending order, then across lanes in vec.h's tree. Rows that share a tile share nothing
 but loads. In the block of t itself, keys beyond t are set to -inf before the maximum, their p to 0, and P.V stops at t (the
-other half of an odd last pair is cleared by AND), so that a row meets no bit of a later one. The torch form has SPLIT = 64 and sums as torch does on one shape.
+other half of an odd last pair is cleared by AND), so that a row meets no bit of a later one. The torch form has SPLIT = 64 and
+sums as torch does on one shape.
 
 Split law (Triton form, bfloat16). SPLIT = 2048; exponentials are powers of two, s and scale joined by one fused multiply-add:
 p_j = exp2(s_j scale' - m), scale' = scale log2(e). q . k, sum p and P.V are dots of the matrix unit over a whole block, from
