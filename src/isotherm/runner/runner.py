@@ -102,7 +102,9 @@ class Runner:
     ) -> Decided | None:
         """The pass with its choices, played; None unless every row of it chooses, by its logits alone."""
         few, drafter = self._few_rows, self.drafter
-        if few is None or few.decoder is not self.decoder or len(places) != batch.rows or batch.rows > MOST_LOGITS:
+        if few is None or few.decoder is not self.decoder:
+            return None
+        if len(places) != batch.rows or batch.rows > min(MOST_ROWS, MOST_LOGITS):
             return None
         if drafter is not None and not few.reads:
             return None
