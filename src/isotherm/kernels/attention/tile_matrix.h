@@ -18,7 +18,7 @@ V16_INLINE void sums_matrix(const sums_t *t, long r0, long rows, long c, int J) 
         matrix_load(sums, sums_stride, J);
     } else matrix_zero(J);
     long s = 0;
-    for (; s + GROUP <= t->depth; s += GROUP) matrix_steps(x + s, x_stride, b + s * b_stride, b_stride, J);
+    for (; s + GROUP <= t->depth; s += GROUP) matrix_steps(x + s, x_stride, b + s * b_stride, b_stride, J, NULL, 0);
     const long halves = PAIR * (t->depth - s) + t->odd;
     if (halves > 0) {
         const char *last[MAX_ROWS];

@@ -67,20 +67,30 @@ V16_INLINE void matrix_store(float *sums, long stride, int J) {
     if (J > 3) _tile_stored(3, sums + 48, stride);
 }
 
-/* 16 steps: x and w from memory, strides in bytes. */
-V16_INLINE void matrix_steps(const void *x, long x_stride, const char *w, long w_stride, int J) {
+/* Four of 16 steps' weights that are wanted soon; ahead may be NULL. */
+V16_INLINE void matrix_fetch(prefetch_t *ahead, const char *w, long w_stride, long step, long first) {
+    if (ahead)
+        for (long s = first; s < first + 4; s++) prefetch(ahead, w + s * w_stride, 4, step + s);
+}
+
+/* 16 steps: x and w from memory, strides in bytes. ahead: NULL, or what is fetched meanwhile. */
+V16_INLINE void matrix_steps(const void *x, long x_stride, const char *w, long w_stride, int J, prefetch_t *ahead, long step) {
     matrix_fence();
     _tile_loadd(4, x, x_stride);
+    matrix_fetch(ahead, w, w_stride, step, 0);
     _tile_loadd(5, w, w_stride);
     _tile_dpbf16ps(0, 4, 5);
+    matrix_fetch(ahead, w, w_stride, step, 4);
     if (J > 1) {
         _tile_loadd(6, w + 64, w_stride);
         _tile_dpbf16ps(1, 4, 6);
     }
+    matrix_fetch(ahead, w, w_stride, step, 8);
     if (J > 2) {
         _tile_loadd(7, w + 128, w_stride);
         _tile_dpbf16ps(2, 4, 7);
     }
+    matrix_fetch(ahead, w, w_stride, step, 12);
     if (J > 3) {
         _tile_loadd(5, w + 192, w_stride);
         _tile_dpbf16ps(3, 4, 5);
@@ -104,14 +114,14 @@ static void fill_last(last_t *last, const char *const *x, long rows, const char 
 static void matrix_last(const char *const *x, const char *w, long w_stride, long halves, int J) {
     last_t last;
     fill_last(&last, x, matrix_rows, w, w_stride, halves, J);
-    matrix_steps(last.x, sizeof *last.x, (const char *)last.w, sizeof *last.w, J);
+    matrix_steps(last.x, sizeof *last.x, (const char *)last.w, sizeof *last.w, J, NULL, 0);
 }
 
 /* 16 steps of rows that lie anywhere. */
-V16_INLINE void matrix_gathered(const tile_t *t, long step, const char *w) {
+V16_INLINE void matrix_gathered(const tile_t *t, long step, const char *w, prefetch_t *ahead) {
     uint32_t rows[16][GROUP] __attribute__((aligned(64)));
     for (long r = 0; r < matrix_rows; r++) memcpy(rows[r], t->x[r] + PAIR * step, sizeof *rows);
-    matrix_steps(rows, sizeof *rows, w, STEP, 4);
+    matrix_steps(rows, sizeof *rows, w, STEP, 4, ahead, step);
 }
 
 /* 16 steps in vector registers: R rows, x [R] of 16 units each. ahead: NULL, or what is fetched meanwhile. */
@@ -172,10 +182,10 @@ static void matrix_tile(const tile_t *t, long rows, prefetch_t *ahead) {
     const char *w = t->panel + t->from * STEP;
     long s = t->from;
     for (; s + GROUP <= t->to; s += GROUP, w += GROUP * STEP) {
-        if (soon.near || soon.next < soon.end)
-            for (long i = 0; i < GROUP; i++) prefetch(&soon, w + i * STEP, PANEL / 16, s + i);
-        if (t->x_stride) matrix_steps(t->x[0] + PAIR * s, t->x_stride * (long)sizeof(act_t), w, STEP, 4);
-        else matrix_gathered(t, s, w);
+        prefetch_t *fetched = soon.near || soon.next < soon.end ? &soon : NULL;
+        if (!t->x_stride) matrix_gathered(t, s, w, fetched);
+        else if (fetched) matrix_steps(t->x[0] + PAIR * s, t->x_stride * (long)sizeof(act_t), w, STEP, 4, fetched, s);
+        else matrix_steps(t->x[0] + PAIR * s, t->x_stride * (long)sizeof(act_t), w, STEP, 4, NULL, 0);
     }
     const long halves = PAIR * (t->to - s) + t->odd;
     if (halves > 0) {
