@@ -24,12 +24,11 @@ from typing import Any
 
 import torch
 import whole_model
-from whole_model import GREEDY, RandomWeights
+from whole_model import GREEDY, RandomWeights, replay_ms, warm
 
 from isotherm.cache import PrefixCache
 from isotherm.core.config import SchedulerConfig
 from isotherm.core.layout import Layout
-from isotherm.core.sampling import SamplingParams
 from isotherm.core.vocabulary import Vocabulary
 from isotherm.kernels.api import Kernels
 from isotherm.kernels.load import load_kernels
@@ -123,35 +122,13 @@ def decode(bench: Bench, context: int) -> dict[str, float]:
     sizes = next(sizes for sizes in reversed(graphs._records) if not getattr(sizes, "folds", 1))
     record = graphs._records[sizes]
     assert record.graph is not None
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    begin.record()
-    for _ in range(20):
-        record.graph.replay()
-    end.record()
-    end.synchronize()
-    return {"step_ms": 1e3 * statistics.median(times[20:]), "graph_ms": begin.elapsed_time(end) / 20}
+    return {"step_ms": 1e3 * statistics.median(times[20:]), "graph_ms": replay_ms(record.graph)}
 
 
 def prefill(bench: Bench, length: int) -> float:
     """Tokens a second."""
     bench.answer(bench.tokens(length))
     return length / statistics.median(bench.answer(bench.tokens(length))[0] for _ in range(2))
-
-
-def warm(bench: Bench, length: int) -> dict[str, Any]:
-    params = SamplingParams(temperature=0.0, max_tokens=8, logprobs=5, ignore_eos=True)
-    stem = bench.tokens(length)
-    cold, _ = bench.answer(stem)
-    prompts = [(*stem, *bench.tokens(64)) for _ in range(4)]
-    runs = [bench.answer(prompt, params) for prompt in prompts]
-    anew = bench.answer(prompts[-1], params, fresh=True)
-    alone = [bench.answer(bench.tokens(64))[0] for _ in range(4)]
-    return {
-        "cold_ms": cold * 1e3,
-        "warm_ms": statistics.median(first for first, _ in runs[1:]) * 1e3,
-        "64_alone_ms": statistics.median(alone[1:]) * 1e3,
-        "exact": runs[-1][1] == anew[1],
-    }
 
 
 def snapshot(bench: Bench) -> dict[str, Any]:

@@ -178,13 +178,7 @@ def decode(bench: Bench, count: int) -> tuple[float, float]:
         for sizes, r in graphs._records.items()
         if sizes.rows == count and not sizes.folds and r.graph and not any(sizes.tiles)
     )
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    begin.record()
-    for _ in range(20):
-        record.graph.replay()
-    end.record()
-    end.synchronize()
-    alone = begin.elapsed_time(end) / 20
+    alone = replay_ms(record.graph)
     for sequence in list(bench.scheduler._roster.running):
         bench.scheduler.cancel(sequence.request.id)
     while bench.scheduler.has_work:
@@ -192,8 +186,20 @@ def decode(bench: Bench, count: int) -> tuple[float, float]:
     return count / statistics.median(times[20:]), alone
 
 
-def warm(bench: Bench) -> dict[str, Any]:
-    stem = bench.tokens(30_000)
+def replay_ms(graph: torch.cuda.CUDAGraph) -> float:
+    """Of a recorded pass alone."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    for _ in range(20):
+        graph.replay()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / 20
+
+
+def warm(bench: Bench, length: int = 30_000) -> dict[str, Any]:
+    """A prompt of `length` tokens cold, then 64 others after it."""
+    stem = bench.tokens(length)
     cold, _ = bench.answer(stem)
     params = SamplingParams(temperature=0.0, max_tokens=8, logprobs=5, ignore_eos=True)
     prompts = [(*stem, *bench.tokens(64)) for _ in range(4)]

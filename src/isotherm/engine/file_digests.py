@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from isotherm.core.folders import cache_folder
+
 log = logging.getLogger("isotherm")
 
 LEAST = 256 << 20
@@ -38,9 +40,8 @@ class FileDigests:
 
     @classmethod
     def open(cls) -> "FileDigests":
-        """Those of this user: $XDG_CACHE_HOME/isotherm/file-digests.json, by default under ~/.cache."""
-        home = os.environ.get("XDG_CACHE_HOME")
-        return cls((Path(home) if home else Path.home() / ".cache") / "isotherm" / "file-digests.json")
+        """Those of this user, in core.folders.cache_folder."""
+        return cls(cache_folder() / "file-digests.json")
 
     def of(self, paths: Sequence[Path]) -> list[bytes]:
         """The SHA-256 of each file."""

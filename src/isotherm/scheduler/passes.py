@@ -94,7 +94,7 @@ class PassDraft:
         optional = [self._optional_writes(part) if part.sequence.points else () for part in self._parts]
         segments = tuple([_segment(part, writes) for part, writes in zip(self._parts, optional, strict=True)])
         copies = tuple(part.copy for part in self._parts if part.copy is not None)
-        return PassPlan(segments, copies) if segments else None
+        return PassPlan(segments, copies, self._cache.moves()) if segments else None
 
     def _hold(self, sequence: Sequence, end: int) -> None:
         """Blocks up to `end` for guesses, where there are some to be had without a preemption; guesses do with what is held."""

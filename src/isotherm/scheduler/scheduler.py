@@ -108,10 +108,9 @@ class Scheduler:
         for sequence in prefills:
             draft.extend(sequence)
         self._admission.admit(draft)
-        plan = draft.finish()
-        if plan is None and (self._roster.running or self._roster.waiting):
+        self._in_flight = draft.finish()
+        if self._in_flight is None and (self._roster.running or self._roster.waiting):
             raise RuntimeError("sequences are there and none can go on")
-        self._in_flight = None if plan is None else replace(plan, host=self._cache.moves())
         return self._in_flight
 
     def complete(self, plan: PassPlan, result: PassResult) -> list[Output]:

@@ -46,15 +46,18 @@ class EngineCollector(Collector):
             ("states_restored", "States that a hit began from (numerics=native).", s.states_restored),
             ("states_restored_equal", "Of these, those with the bytes that were saved.", s.states_restored_equal),
         ):
-            family = CounterMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
-            family.add_metric((self._model,), value)
-            yield family
+            yield self._counter(name, text, value)
         yield self._declined()
         yield from self._drafts()
         yield from self._host()
 
     def _gauge(self, name: str, text: str, value: float) -> GaugeMetricFamily:
         family = GaugeMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
+        family.add_metric((self._model,), value)
+        return family
+
+    def _counter(self, name: str, text: str, value: float) -> CounterMetricFamily:
+        family = CounterMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
         family.add_metric((self._model,), value)
         return family
 
@@ -79,9 +82,7 @@ class EngineCollector(Collector):
             ("host_cache_reloaded_snapshots", "States copied back from it.", s.reloaded_snapshots),
             ("host_cache_lost_snapshots", "States evicted for which it had no room.", s.lost_snapshots),
         ):
-            family = CounterMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
-            family.add_metric((self._model,), value)
-            yield family
+            yield self._counter(name, text, value)
 
     def _drafts(self) -> Iterator[CounterMetricFamily]:
         s = self.stats
@@ -90,9 +91,7 @@ class EngineCollector(Collector):
             ("spec_decode_num_draft_tokens", "Guesses checked.", s.drafted_tokens),
             ("spec_decode_num_accepted_tokens", "Guesses that were right.", sum(s.accepted_by_position)),
         ):
-            family = CounterMetricFamily(f"isotherm:{name}", text, labels=_LABELS)
-            family.add_metric((self._model,), value)
-            yield family
+            yield self._counter(name, text, value)
         name, text = "isotherm:spec_decode_num_accepted_tokens_per_pos", "The same by place in the draft."
         family = CounterMetricFamily(name, text, labels=(*_LABELS, "position"))
         for position, count in enumerate(s.accepted_by_position):

@@ -169,9 +169,6 @@ V16_INLINE void vector_tile(const int R, const tile_t *t, prefetch_t *ahead) {
     *ahead = soon;
 }
 
-static void vector_tile_1(const tile_t *t, prefetch_t *ahead) { vector_tile(1, t, ahead); }
-static void vector_tile_2(const tile_t *t, prefetch_t *ahead) { vector_tile(2, t, ahead); }
-
 V16_INLINE int together(long rows) { return (void)rows, PANEL / 16; }
 
 static void matrix_tile(const tile_t *t, long rows, prefetch_t *ahead) {
@@ -198,10 +195,10 @@ static void matrix_tile(const tile_t *t, long rows, prefetch_t *ahead) {
 }
 
 /* All 64 columns of `rows` rows, 1 <= rows <= MAX_ROWS. */
-V16_INLINE void tile(tile_t *t, long rows, prefetch_t *ahead) {
+static void tile(tile_t *t, long rows, prefetch_t *ahead) {
     if (rows > 2) matrix_tile(t, rows, ahead);
-    else if (rows == 2) vector_tile_2(t, ahead);
-    else vector_tile_1(t, ahead);
+    else if (rows == 2) vector_tile(2, t, ahead);
+    else vector_tile(1, t, ahead);
 }
 
 #endif

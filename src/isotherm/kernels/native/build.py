@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 
 from isotherm.core.errors import ConfigError
+from isotherm.core.folders import cache_folder
 from isotherm.kernels.native.isa import FLAGS, Isa
 
 _ROOT = Path(__file__).parents[1]
@@ -59,12 +60,6 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """Where builds are kept: $XDG_CACHE_HOME/isotherm/kernels, by default under ~/.cache."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "isotherm" / "kernels"
-
-
 def build(isa: Isa, dtype: torch.dtype) -> Build:
     """The library for `isa` and `dtype`, compiled now unless the cache has it. Two processes may do so at once.
 
@@ -75,7 +70,7 @@ def build(isa: Isa, dtype: torch.dtype) -> Build:
     version = _version(compiler)
     sources = source_hash()
     key = hashlib.sha256("\0".join((sources, *flags, version)).encode()).hexdigest()[:24]
-    path = cache_folder() / key / "libisotherm.so"
+    path = cache_folder() / "kernels" / key / "libisotherm.so"
     if not path.exists():
         _compile(compiler, flags, path)
     return Build(path, version, " ".join(flags), sources, isa, dtype)
